@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The records that the kernel side sends through the ring buffer. */
+#ifndef SOJOURN_EVENT_H
+#define SOJOURN_EVENT_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+enum event_type {
+	EVENT_PROBE = 1,
+	EVENT_TCP = 2,
+	EVENT_RETRANSMIT = 3,
+};
+
+/* Where on its way through the host a probe was seen, in packet order. */
+enum probe_point {
+	PROBE_OFFERED = 1,	/* net_dev_queue: given to the device's qdisc layer */
+	PROBE_DEQUEUED = 2,	/* qdisc_dequeue: handed out by the root qdisc */
+	PROBE_TRANSMIT = 3,	/* net_dev_start_xmit: given to the driver */
+	PROBE_RECEIVED = 4,	/* netif_receive_skb: came in on a device */
+	PROBE_DROPPED = 5,	/* kfree_skb */
+};
+
+struct event_header {
+	__u32 type;		/* enum event_type */
+	__u32 cpu;
+	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u32 netns;		/* inode number */
+	__u32 ifindex;
+};
+
+#define PROBE_NO_QDISC		(~0u)
+
+/* An ICMP or ICMPv6 echo at one point of its way. */
+struct probe_event {
+	struct event_header header;
+	__u16 point;		/* enum probe_point */
+	__u16 family;		/* AF_INET, AF_INET6 */
+	__u16 id;		/* host order */
+	__u16 sequence;		/* host order */
+	__u8 reply;		/* 0 request, 1 reply */
+	__u8 unused[3];
+	__u32 qdisc;		/* record index, or PROBE_NO_QDISC */
+	char device[16];
+};
+
+/* State of a TCP connection at the moment that a segment came in for it. */
+struct tcp_event {
+	struct event_header header;	/* ifindex 0 */
+	__u16 family;
+	__u16 local_port;	/* host order */
+	__u16 remote_port;
+	__u16 unused;
+	__u8 local[16];		/* IPv4 in the first 4 bytes */
+	__u8 remote[16];
+	__u32 srtt_us;
+	__u32 cwnd;		/* packets */
+	__u32 ssthresh;		/* packets; 0x7fffffff: not set yet */
+	__u32 in_flight;	/* packets, as tcp_packets_in_flight() */
+	__u64 pacing_rate;	/* byte/s; ~0: no limit */
+	__u64 bytes_acked;
+	__u32 total_retransmits;
+	__u32 mss;
+};
+
+struct retransmit_event {
+	struct event_header header;	/* ifindex 0 */
+	__u16 family;
+	__u16 local_port;
+	__u16 remote_port;
+	__u16 unused;
+	__u8 local[16];
+	__u8 remote[16];
+	__u32 sequence;		/* TCP sequence number of the first byte sent again */
+	__u32 length;		/* payload bytes */
+};
+
+#endif

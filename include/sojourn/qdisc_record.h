@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the kernel side keeps for each qdisc. A record belongs to one Qdisc
+ * object from its first packet to qdisc_destroy; it is never given to another.
+ */
+#ifndef SOJOURN_QDISC_RECORD_H
+#define SOJOURN_QDISC_RECORD_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define QDISC_KIND_LEN		16	/* IFNAMSIZ, struct Qdisc_ops.id */
+#define QDISC_DEVICE_LEN	16
+
+/*
+ * Time is cut into slices; a slice has a bank of its own, so that what one
+ * slice saw can be read without stopping the kernel. The user side opens slice
+ * n, reads n - 2 and clears it before n + 2 comes round to the same bank.
+ */
+#define QDISC_BANKS		4
+
+/* All counters only grow. Packets count GSO segments, skbs do not. */
+struct qdisc_counters {
+	__u64 offered_packets;
+	__u64 offered_skbs;
+	__u64 measured_packets;
+	__u64 measured_skbs;
+	__u64 measured_bytes;
+	__u64 bypassed_packets;
+	__u64 bypassed_skbs;
+	__u64 bypassed_bytes;
+	__u64 rejected_packets;
+	__u64 rejected_skbs;
+	__u64 dropped_packets;		/* dropped inside, after a wait */
+	__u64 dropped_skbs;
+	__u64 requeued;			/* hand-outs that were repeats, skbs */
+	__u64 unmatched_packets;	/* handed out, but when it came is not known */
+	__u64 unmatched_skbs;
+	__u64 flow_misses;		/* of these: segments of a GSO skb */
+	__u64 segments;			/* handed out as segments of a GSO skb, matched or not */
+	__u64 negative;			/* time ran backwards between CPUs; taken as 0 */
+	__u64 rejected_inactive;	/* of rejected: device going down, the kernel counts no drop */
+};
+
+struct qdisc_record {
+	/* Who it is; written once, before the record can be found. */
+	__u64 qdisc;			/* address of struct Qdisc */
+	__u64 first_seen_ns;		/* CLOCK_MONOTONIC */
+	__u64 destroyed_ns;		/* 0 while it lives */
+	__u32 netns;			/* inode number of the network namespace */
+	__u32 ifindex;
+	__u32 handle;
+	__u32 parent;
+	__u32 queue;			/* tx queue */
+	__u32 flags;			/* TCQ_F_* */
+	char kind[QDISC_KIND_LEN];
+	char device[QDISC_DEVICE_LEN];	/* its name when first seen */
+
+	struct qdisc_counters counters;
+
+	/*
+	 * Backlog as of the last event, and its integral over time, which may
+	 * wrap: only differences count. sequence is odd while they change.
+	 */
+	__u32 sequence;
+	__u32 backlog_packets;
+	__s64 backlog_bytes;
+	__u64 backlog_at_ns;
+	__u64 backlog_byte_ns;
+	__u64 backlog_packet_ns;
+
+	__u32 kernel_requeues_base;	/* qstats.requeues when first seen */
+	__u32 unused;
+	__u64 requeues_seen;
+
+	/*
+	 * The kernel's own counters of a qdisc that keeps them in one place,
+	 * as they were when it was destroyed (netlink cannot tell any more).
+	 */
+	__u64 last_packets;
+	__u64 last_drops;
+	__u64 last_requeues;
+	__u32 last_valid;
+	__u32 unused2;
+};
+
+/* Of one qdisc in one slice. */
+struct qdisc_bank {
+	struct histogram_bank sojourn;
+	struct histogram_bank wait_before_drop;
+	__u64 backlog_bytes_max;
+	__u64 backlog_packets_max;
+};
+
+#endif

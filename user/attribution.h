@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which qdisc explains how much of the RTT increase under load, and the verdict.
+ *
+ * RTT increase of a probe: its RTT less the idle median. Explained share of a
+ * qdisc: the sum over the load phase's received probes of the probe's own
+ * sojourn in it (request and reply) less the idle median of the same, over the
+ * sum of the RTT increases.
+ */
+#ifndef SOJOURN_ATTRIBUTION_H
+#define SOJOURN_ATTRIBUTION_H
+
+#include "result.h"
+
+/* Fill result.attribution and the shares in the load phase. */
+int attribution_fill(struct result *result, struct error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Histograms on the user side: sums of the kernel's banks, percentiles, figures. */
+#ifndef SOJOURN_USER_HISTOGRAM_H
+#define SOJOURN_USER_HISTOGRAM_H
+
+#include <linux/types.h>
+
+#include "sojourn/histogram.h"
+
+struct histogram {
+	__u64 count;		/* packets */
+	__s64 sum;		/* ns */
+	__u64 min;		/* ns; ~0 when empty */
+	__u64 max;		/* ns */
+	__s64 counts[HISTOGRAM_BUCKETS];
+};
+
+/* The figures of a distribution, in ns. count 0: the others are 0 and mean nothing. */
+struct summary {
+	__u64 count;
+	__u64 min, p50, p90, p95, p99, max;
+	double mean;
+	double stdev;		/* sample standard deviation; 0 where only a histogram is known */
+};
+
+void histogram_init(struct histogram *histogram);
+void histogram_add_value(struct histogram *histogram, __u64 value, __u64 weight);
+void histogram_add_bank(struct histogram *histogram, const struct histogram_bank *bank);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+
+/*
+ * The smallest value that at least percent % of the samples do not exceed
+ * (nearest rank), as the middle of its bucket, never outside [min, max].
+ */
+__u64 histogram_percentile(const struct histogram *histogram, double percent);
+
+void histogram_summary(const struct histogram *histogram, struct summary *summary);
+
+/* Exact summary (nearest rank) of count values; sorts them in place. */
+void summary_of_values(__u64 *values, __u64 count, struct summary *summary);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The load: a real iperf3 server and client (3.9 to 3.22), and what their JSON says. */
+#ifndef SOJOURN_IPERF3_H
+#define SOJOURN_IPERF3_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "child.h"
+#include "error.h"
+
+enum load_proto { LOAD_TCP, LOAD_UDP };
+enum load_direction { LOAD_UP, LOAD_DOWN, LOAD_BIDIR };
+
+struct iperf3_options {
+	const char *server;	/* address, as text */
+	__u16 port;
+	enum load_proto proto;
+	enum load_direction direction;
+	unsigned int seconds;
+	unsigned int streams;
+	const char *congestion;	/* TCP congestion control, NULL: the kernel's default */
+	__u64 rate_bit_per_s;	/* cap per stream; 0: none (UDP: iperf3's own default) */
+};
+
+struct iperf3_sum {
+	bool present;
+	double bits_per_second;
+	double bytes;
+	double seconds;
+	double retransmits;	/* -1 where iperf3 gives none */
+	double lost_packets;	/* UDP; -1 where none */
+	double packets;		/* UDP; -1 where none */
+	double jitter_ms;	/* UDP; -1 where none */
+};
+
+struct iperf3_interval {
+	double start_s;
+	double end_s;
+	double bits_per_second;
+	double retransmits;	/* -1 where none */
+	double rtt_us;		/* mean of the streams' own smoothed RTT; -1 where none */
+	double cwnd_bytes;	/* sum over the streams; -1 where none */
+};
+
+struct iperf3_result {
+	char version[64];	/* "iperf 3.12" */
+	char congestion[32];	/* what the sender says that it used, "" where it does not */
+	struct iperf3_sum sent;		/* the sender's count */
+	struct iperf3_sum received;	/* the receiver's: what was delivered */
+	struct iperf3_sum sent_reverse;	/* bidirectional runs only */
+	struct iperf3_sum received_reverse;
+	struct iperf3_interval *intervals;
+	size_t interval_count;
+};
+
+/*
+ * Version of the iperf3 at path as in "3.12". Returns 0, or -1 and error
+ * (EXIT_CANNOT for one older than 3.9).
+ */
+int iperf3_version(const char *path, char *text, size_t size, struct error *error);
+
+/* Start a one-off server (-s -1 -p PORT --json), and wait until it listens in netns_fd or timeout_ms is over. */
+int iperf3_start_server(struct child *child, int netns_fd, const char *path, __u16 port,
+			unsigned int timeout_ms, struct error *error);
+
+/* Start the client. argv of the last start, for the result, stays valid until the next one. */
+int iperf3_start_client(struct child *child, int netns_fd, const char *path,
+			const struct iperf3_options *options, struct error *error);
+char *const *iperf3_client_command(void);
+
+/*
+ * Read the client's JSON. Errors (EXIT_INCOMPLETE): an "error" member of
+ * iperf3's own, text that is cut short, or fields that are missing; error then
+ * quotes what iperf3 said. result is to be freed in either case.
+ */
+int iperf3_parse(const char *json, size_t length, struct iperf3_result *result,
+		 struct error *error);
+void iperf3_result_free(struct iperf3_result *result);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The lab: network namespaces, veth pairs, addresses, routes and qdiscs, built
+ * over netlink. It knows nothing of BPF or of phases.
+ *
+ * Ownership: everything that a lab makes lies in named namespaces that it made.
+ * Before a name appears in /run/netns, the namespace's identity (inode and
+ * netns cookie) stands in the state file /run/sojourn/PREFIX.lab, so that
+ * lab_remove() can tell ours from anybody else's after any kind of death.
+ */
+#ifndef SOJOURN_LAB_H
+#define SOJOURN_LAB_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+
+#define LAB_STATE_DIRECTORY "/run/sojourn"
+
+enum lab_host { LAB_CLIENT, LAB_ROUTER, LAB_SERVER, LAB_HOSTS };
+
+/* What the bottleneck lab needs to know; filled from the scenario. */
+struct lab_options {
+	const char *prefix;		/* "pl-": names become pl-client, pl-router, pl-server */
+	bool ipv6;			/* 2001:db8:1::/64 and 2001:db8:2::/64 beside IPv4 */
+	const char *qdisc_kind;		/* on wan0: "tbf" */
+	__u64 rate_bit_per_s;
+	__u64 burst_bytes;
+	__u64 latency_ns;		/* tbf: limit = rate * latency + burst */
+};
+
+struct lab;
+
+/*
+ * Build the lab. Refuses with EXIT_CANNOT, and touches nothing, where a name is
+ * taken, be it by a lab that somebody left: error then says so and names
+ * `sojourn lab down`. On any other failure what was made is removed again.
+ * Returns the lab, owned by the caller, or NULL and error.
+ */
+struct lab *lab_create(const struct lab_options *options, struct error *error);
+
+/* Namespace of a host: descriptor (owned by lab), inode number and name. */
+int lab_netns(const struct lab *lab, enum lab_host host);
+__u32 lab_netns_inode(const struct lab *lab, enum lab_host host);
+const char *lab_netns_name(const struct lab *lab, enum lab_host host);
+
+/* Address of a host towards the other side, as text; ipv6 chooses the family. */
+const char *lab_address(const struct lab *lab, enum lab_host host, bool ipv6);
+
+/* Take the qdisc under test off wan0 (the device's default comes back). */
+int lab_remove_bottleneck(struct lab *lab, struct error *error);
+
+/* Remove everything and free the lab. Errors are reported, the rest is removed all the same. */
+int lab_destroy(struct lab *lab, struct error *error);
+
+/*
+ * Remove what a dead lab of that prefix left: exactly the namespaces that its
+ * state file proves to be ours. prefix NULL: every lab with a state file.
+ * *removed counts namespaces. Returns 0, or -1 and error.
+ */
+int lab_remove(const char *prefix, unsigned int *removed, struct error *error);
+
+/* Names and state of all labs with a state file, one line each, to stdout. Returns their number. */
+int lab_list(void);
+
+#endif

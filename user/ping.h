@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The probe: a real ping (iputils), and what it prints. */
+#ifndef SOJOURN_PING_H
+#define SOJOURN_PING_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "child.h"
+#include "error.h"
+
+struct ping_options {
+	const char *target;
+	bool ipv6;
+	__u64 interval_ns;
+	unsigned int count;
+	unsigned int size;	/* payload bytes, 56 as a rule */
+};
+
+struct ping_reply {
+	unsigned int sequence;	/* as printed; ping counts from 1 and wraps at 65536 */
+	__u64 rtt_ns;
+	bool duplicate;
+};
+
+struct ping_result {
+	struct ping_reply *replies;	/* in the order printed */
+	size_t count;
+	bool summary;			/* the closing statistics were there */
+	unsigned int transmitted;
+	unsigned int received;
+	unsigned int duplicates;
+	unsigned int errors;		/* "Destination Host Unreachable" and the like */
+	unsigned int unread;		/* lines that look like a reply and could not be read */
+};
+
+/* Start ping (-n -i -c -s, -4 or -6). Returns 0, or -1 and error. */
+int ping_start(struct child *child, int netns_fd, const char *path,
+	       const struct ping_options *options, struct error *error);
+
+/* Read what ping printed; takes any text. Returns 0, or -1 and error where memory runs out. */
+int ping_parse(const char *text, size_t length, struct ping_result *result,
+	       struct error *error);
+void ping_result_free(struct ping_result *result);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The result of a run as plain structures: what out_text, out_json and later
+ * outputs read, and what phase, ledger and attribution fill in. Times are ns
+ * on CLOCK_MONOTONIC, sizes bytes, rates bit/s.
+ */
+#ifndef SOJOURN_RESULT_H
+#define SOJOURN_RESULT_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "histogram.h"
+#include "iperf3.h"
+#include "qdisc_tree.h"
+#include "scenario.h"
+#include "sojourn/event.h"
+#include "sojourn/qdisc_record.h"
+#include "tracer.h"
+
+#define RESULT_NO_QDISC	(~0u)
+
+/* A part of a histogram: only the buckets that are not empty. */
+struct histogram_part {
+	__u16 bucket;
+	__s32 count;
+};
+
+/* One qdisc in one slice (struct tracer_slice, kept). */
+struct qdisc_sample {
+	__u32 qdisc;			/* index into result.qdiscs */
+	__u64 begin_ns, end_ns;
+	__s64 count, sum;		/* packets; packets times ns */
+	__u64 min, max;			/* ns */
+	struct histogram_part *parts;	/* sojourn; owned */
+	unsigned int part_count;
+	struct histogram_part *drop_parts;	/* wait before drop; owned */
+	unsigned int drop_part_count;
+	__s64 drop_count, drop_sum;
+	__u64 drop_min, drop_max;
+	__u64 backlog_bytes_max, backlog_packets_max;
+	double backlog_bytes_mean, backlog_packets_mean;
+	__u64 backlog_bytes, backlog_packets;
+	struct qdisc_counters delta;
+};
+
+enum ledger_verdict {
+	LEDGER_AGREES,
+	LEDGER_DISAGREES,
+	LEDGER_UNKNOWN,		/* the kernel's counters could not be had at both ends; why says so */
+};
+
+/* Design: offered = measured + bypassed + rejected + dropped_inside + queued + unaccounted (packets). */
+struct ledger {
+	__u64 offered, measured, bypassed, rejected, dropped_inside, requeued, queued;
+	__s64 unaccounted;
+	__u64 queued_at_start;		/* by the kernel's counter, in packets */
+	__u64 unmatched;		/* handed out without a known arrival */
+	__u64 flow_misses;
+	__u64 dropped_skbs, rejected_skbs;	/* what the kernel counts as drops */
+	bool have_kernel;
+	struct qdisc_kernel_counters kernel;	/* differences over the window; backlog at its end */
+	enum ledger_verdict agrees;
+	char why[200];			/* where it does not agree or is not known: which figure, by how much */
+};
+
+struct result_qdisc {
+	char id[96];			/* "pl-router/wan0/0/tbf/10:", stable within a file */
+	char path[96];			/* "wan0 root tbf 10:" */
+	__u32 netns;
+	char netns_name[64];
+	__u32 ifindex;
+	char device[16];
+	__u32 queue;
+	char kind[16];
+	__u32 handle, parent;
+	bool traced;			/* the tracer saw a packet of it: record is valid */
+	bool root;			/* a root of a tx queue: this tier measures it */
+	unsigned int record;		/* tracer's index */
+	struct qdisc_info info;		/* options; valid where have_info */
+	bool have_info;
+	struct ledger ledger;
+};
+
+/* Legs of a probe, in time order; they add up to its RTT. */
+enum leg_kind { LEG_QDISC, LEG_DRIVER, LEG_LINK, LEG_STACK };
+
+struct leg {
+	enum leg_kind kind;
+	__u32 qdisc;			/* LEG_QDISC: index into result.qdiscs, else RESULT_NO_QDISC */
+	char device[16];		/* QDISC, DRIVER: its device; LINK: the receiving device */
+	__u32 netns;			/* where the leg ends */
+	bool reply;			/* on the way back */
+	__u64 ns;
+};
+
+struct probe {
+	__u16 sequence, id;
+	bool ipv6;
+	bool sent;			/* its first offer was seen */
+	bool lost;			/* no reply */
+	bool complete;			/* every point of the way was seen: legs add up to rtt_ns */
+	__u64 sent_ns;
+	__u64 rtt_ns;			/* 0 where lost */
+	__u64 ping_rtt_ns;		/* 0 where ping printed none */
+	int phase;			/* index into result.phases, -1 outside of all */
+	struct leg *legs;		/* owned */
+	unsigned int leg_count;
+	struct probe_event *events;	/* in time order; owned */
+	unsigned int event_count;
+};
+
+enum phase_name { PHASE_IDLE, PHASE_LOAD, PHASE_RECOVERY, PHASE_RESTORED, PHASES };
+
+struct phase_qdisc {
+	__u32 qdisc;			/* index into result.qdiscs */
+	struct histogram sojourn;
+	struct summary summary;
+	struct summary wait_before_drop;
+	__u64 packets;
+	__u64 drops;			/* rejected and dropped inside, packets */
+	__u64 backlog_bytes_max, backlog_packets_max;
+	double backlog_bytes_mean;
+	double share;			/* of the RTT increase; NAN where it has no meaning */
+	__u64 own_median_ns;		/* median of the probes' own sojourn, both ways */
+};
+
+struct phase {
+	enum phase_name name;
+	__u64 begin_ns, end_ns;		/* the window that is summed up, margins left out */
+	bool valid;			/* it took place */
+	unsigned int sent, received, lost;
+	struct summary rtt;
+	struct phase_qdisc *qdiscs;	/* owned */
+	unsigned int qdisc_count;
+	/* TCP as tcp_probe saw it inside the window, all senders of the load. */
+	struct summary srtt;		/* ns */
+	struct summary cwnd;		/* packets */
+	unsigned int retransmits;
+};
+
+struct attribution {
+	bool valid;			/* there was an RTT increase to explain */
+	double rtt_increase_ns;		/* mean over the load phase's received probes */
+	double rtt_increase_median_ns;
+	double explained;		/* 0 ... 1 */
+	double unexplained_ns;		/* mean */
+	__u32 cause_qdisc;		/* index, or RESULT_NO_QDISC */
+	double cause_share;
+	char cause_text[256];
+	char verdict[512];		/* one sentence */
+};
+
+struct result {
+	char version[32];
+	char kernel[128];		/* uname release */
+	char tier[32];
+	struct tracer_hook *hooks;
+	size_t hook_count;
+	__u64 started_realtime_ns;	/* CLOCK_REALTIME */
+	__u64 started_ns, ended_ns;	/* CLOCK_MONOTONIC: the traced window */
+	struct scenario scenario;
+
+	struct result_qdisc *qdiscs;
+	size_t qdisc_count;
+	struct phase phases[PHASES];
+	__u64 load_begin_ns, load_end_ns;	/* iperf3 client started, ended */
+	struct attribution attribution;
+	struct probe *probes;		/* by sending time */
+	size_t probe_count;
+
+	bool have_iperf3;
+	char **iperf3_command;		/* NULL at the end; owned */
+	struct iperf3_result iperf3;
+
+	struct qdisc_sample *samples;
+	size_t sample_count;
+	struct tcp_event *tcp;
+	size_t tcp_count;
+	struct retransmit_event *retransmits;
+	size_t retransmit_count;
+
+	struct tracer_losses losses;
+	unsigned int ping_unmatched;	/* replies that ping printed and the trace has not, or the other way round */
+	unsigned int clock_steps;	/* CLOCK_REALTIME against CLOCK_MONOTONIC moved by more than 1 ms */
+	bool complete;
+	char incomplete_why[256];	/* the first reason; "" where complete */
+	bool interrupted;
+};
+
+void result_init(struct result *result);
+void result_free(struct result *result);
+
+#endif

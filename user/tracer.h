@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The tracer: loads the kernel side, attaches it through a tier (a set of hooks
+ * behind one interface, tier.h), and hands on what it measures as plain
+ * structures. It knows nothing of labs and phases.
+ */
+#ifndef SOJOURN_TRACER_H
+#define SOJOURN_TRACER_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+#include "histogram.h"
+#include "sojourn/event.h"
+#include "sojourn/qdisc_record.h"
+
+struct tracer;
+
+/* What one qdisc did in one slice of time. Valid during the call that gives it. */
+struct tracer_slice {
+	__u32 qdisc;			/* record index, as in probe_event.qdisc */
+	__u64 begin_ns;			/* CLOCK_MONOTONIC */
+	__u64 end_ns;
+	struct histogram_bank *sojourn;	/* bypassed packets are in it, as 0 */
+	struct histogram_bank *wait_before_drop;
+	__u64 backlog_bytes_max;
+	__u64 backlog_packets_max;
+	double backlog_bytes_mean;	/* time-weighted */
+	double backlog_packets_mean;
+	__u64 backlog_bytes;		/* at the end of the slice */
+	__u64 backlog_packets;
+	struct qdisc_counters delta;	/* of this slice */
+};
+
+/* Callbacks run inside tracer_poll(), in this thread. Any may be NULL. */
+struct tracer_sink {
+	void *context;
+	void (*slice)(void *context, const struct tracer_slice *slice);
+	void (*probe)(void *context, const struct probe_event *event);
+	void (*tcp)(void *context, const struct tcp_event *event);
+	void (*retransmit)(void *context, const struct retransmit_event *event);
+};
+
+struct tracer_options {
+	const __u32 *netns;		/* inode numbers; NULL: every namespace */
+	size_t netns_count;
+	const char *const *devices;	/* names; NULL: every device */
+	size_t device_count;
+	unsigned int max_qdiscs;	/* 0: 256 */
+	__u64 slice_ns;			/* 0: 100 ms */
+	bool probes;			/* follow ICMP and ICMPv6 echoes */
+	unsigned int probe_payload;	/* only echoes with that many payload bytes */
+	bool tcp;			/* tcp_probe and retransmits */
+	__u64 tcp_interval_ns;		/* at most one state per flow and interval; 0: 10 ms */
+	struct tracer_sink sink;
+};
+
+struct tracer_hook {
+	char name[40];			/* "qdisc_enqueue" */
+	char how[16];			/* "tp_btf" */
+	bool attached;
+	char why[160];			/* why not, "" where attached */
+};
+
+/* Every loss that the tracer can have; all 0 in a complete run. */
+struct tracer_losses {
+	__u64 ring_full;		/* events that found the ring buffer full */
+	__u64 slot_overwrites;		/* waiting packets forgotten for want of a slot */
+	__u64 flow_misses;		/* GSO segments handed out and not matched */
+	__u64 unmatched;		/* other packets handed out and not matched */
+	__u64 records_full;		/* packets of qdiscs that found no record */
+	__u64 slices_late;		/* samples that came after their slice was read */
+	__u64 recursion_misses;		/* runs that the kernel skipped (nested programs) */
+	__u64 negative;			/* sojourns that came out negative, taken as 0 */
+	__u64 stale;			/* entries found of packets whose end was not seen */
+	__u64 tcp_flows_full;		/* TCP states not rate-limited for want of a flow entry */
+};
+
+/*
+ * Load the kernel side without attaching it. NULL and error: EXIT_CANNOT names
+ * the privilege or kernel feature that is missing.
+ */
+struct tracer *tracer_open(const struct tracer_options *options, struct error *error);
+
+/* Attach the hooks. After it returns packets are counted. */
+int tracer_attach(struct tracer *tracer, struct error *error);
+
+/*
+ * Drain the ring buffer and close slices that are due; calls the sink. Call it
+ * at least every half slice. tracer_cut() ends the present slice at once, so
+ * that a phase can begin with a new one, and returns the time of the cut.
+ */
+int tracer_poll(struct tracer *tracer, struct error *error);
+__u64 tracer_cut(struct tracer *tracer);
+
+/* Detach; after it returns nothing counts any more. Then drain all slices and events. */
+int tracer_detach(struct tracer *tracer, struct error *error);
+
+/* The tier in use: "tracepoints". */
+const char *tracer_tier(const struct tracer *tracer);
+const struct tracer_hook *tracer_hooks(const struct tracer *tracer, size_t *count);
+
+/* Records seen so far: 0 ... count - 1 are valid indices. The record is a copy-safe view, owned by tracer. */
+unsigned int tracer_qdisc_count(const struct tracer *tracer);
+const struct qdisc_record *tracer_qdisc(const struct tracer *tracer, unsigned int index);
+
+/* Packets of the qdisc that are waiting right now by the tracer's own table (walks it: slow). */
+__u64 tracer_queued(const struct tracer *tracer, unsigned int index);
+
+void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses);
+
+void tracer_close(struct tracer *tracer);
+
+#endif
