@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+#   make                  ./sojourn
+#   make check-unit       build and run the unit tests
+#   make test-programs    the programs that the tests in network namespaces use
+#   make asan             build/asan/sojourn and the unit tests under ASAN and UBSAN
+#   make install DESTDIR= PREFIX=/usr/local
+#   make clean
+#
+# BUILD=DIRECTORY builds there instead (the binary too); CC=clang works at any
+# time: what was made with other flags is made again.
+
+PREFIX ?= /usr/local
+BUILD ?= build
+CLANG ?= clang
+PKG_CONFIG ?= pkg-config
+BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpftool)
+WERROR ?= -Werror
+CFLAGS ?= -O2 -g
+
+PACKAGES := libbpf libmnl libcjson libelf zlib
+WARNINGS := -Wall -Wextra $(WERROR)
+USER_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Iinclude -Iuser -I$(BUILD) \
+	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+USER_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+TEST_LIBS := -Wl,--as-needed -lcmocka -lpcap
+# BPF_PROG() of libbpf gives every program parameters that it need not use.
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARNINGS) -Wno-unused-parameter \
+	-Ivmlinux -Iinclude -Ibpf
+
+ifdef SANITIZE
+USER_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+USER_LDFLAGS := -fsanitize=$(SANITIZE)
+endif
+
+PROGRAM := $(if $(filter build,$(BUILD)),sojourn,$(BUILD)/sojourn)
+SKELETON := $(BUILD)/sojourn.skel.h
+LIBRARY := $(BUILD)/libsojourn.a
+
+USER_SOURCES := $(wildcard user/*.c)
+USER_OBJECTS := $(USER_SOURCES:user/%.c=$(BUILD)/user/%.o)
+LIBRARY_OBJECTS := $(filter-out $(BUILD)/user/main.o,$(USER_OBJECTS))
+SKELETON_SOURCES := $(shell grep -l 'sojourn\.skel\.h' user/*.c)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+TEST_PROGRAMS := $(patsubst tests/netns/%.c,$(BUILD)/tests/%,$(wildcard tests/netns/*.c))
+
+.PHONY: all check-unit unit-tests test-programs asan install clean FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(PROGRAM)
+
+$(PROGRAM): $(BUILD)/user/main.o $(LIBRARY)
+	$(CC) $(USER_CFLAGS) $(USER_LDFLAGS) $(LDFLAGS) -o $@ $^ $(USER_LIBS)
+
+# Made anew each time, so that an object whose source is gone leaves it.
+$(LIBRARY): $(LIBRARY_OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/user/%.o: user/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The dependency files tell who includes the skeleton only after the first build.
+$(patsubst %.c,$(BUILD)/%.o,$(SKELETON_SOURCES)): | $(SKELETON)
+
+$(BUILD)/sojourn.bpf.o: bpf/sojourn.bpf.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@.full $<
+	$(BPFTOOL) gen object $@ $@.full
+
+# Into a file of another name first: a failed bpftool leaves no half header.
+$(SKELETON): $(BUILD)/sojourn.bpf.o
+	$(BPFTOOL) gen skeleton $< name sojourn_bpf > $@.new
+	mv $@.new $@
+
+$(BUILD)/tests/%.o: tests/unit/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/%.o: tests/netns/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIBRARY)
+	$(CC) $(USER_CFLAGS) $(USER_LDFLAGS) $(LDFLAGS) -o $@ $^ $(USER_LIBS) $(TEST_LIBS)
+
+unit-tests: $(UNIT_TESTS)
+
+test-programs: $(TEST_PROGRAMS)
+
+check-unit: $(UNIT_TESTS)
+	@status=0; for test in $(UNIT_TESTS); do \
+		echo "$$test"; $$test || status=1; \
+	done; exit $$status
+
+asan:
+	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-O1 -g' all check-unit
+
+# Changes only when the compiler or its flags do; every object depends on it.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(USER_CFLAGS) $(CLANG) $(BPF_CFLAGS)' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+install: $(PROGRAM)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/sojourn
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/sojourn
+	install -m 644 README.md COPYING $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/sojourn
+
+clean:
+	rm -rf build sojourn
+
+-include $(wildcard $(BUILD)/*.d $(BUILD)/user/*.d $(BUILD)/tests/*.d)
