@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the tests in network namespaces share. A test file sources this, makes
+# namespaces with make_netns, starts things with in_netns or as jobs, and says
+# pass, fail or skip for each thing that it looked at. Everything that was made
+# here is gone when the file ends, however it ends.
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+
+programs=${SOJOURN_TEST_PROGRAMS:-build/tests}
+# The scripts read it.
+# shellcheck disable=SC2034
+sojourn=${SOJOURN:-./sojourn}
+prefix=${SOJOURN_TEST_PREFIX:-sjt-}$$-
+work=$(mktemp -d "/tmp/${prefix}XXXXXX")
+made_netns=()
+background=()
+failed=0
+
+pass() {
+	echo "ok - $*"
+}
+
+fail() {
+	echo "FAILED - $*"
+	failed=$((failed + 1))
+}
+
+skip() {
+	echo "skipped - $*"
+}
+
+# check TEXT COMMAND...: pass or fail by the command's exit status.
+check() {
+	local text=$1
+
+	shift
+	if "$@"; then
+		pass "$text"
+	else
+		fail "$text"
+	fi
+}
+
+# check_jq TEXT FILE FILTER [jq options]: the filter must come out true; what it looked
+# at is printed where it does not.
+check_jq() {
+	local text=$1 file=$2 filter=$3
+
+	shift 3
+	if jq -e "$@" "$filter" "$file" >/dev/null 2>"$work/jq.err"; then
+		pass "$text"
+	else
+		fail "$text: not true: $filter $(head -c 300 "$work/jq.err")"
+	fi
+}
+
+stop_process() {
+	kill "$1" 2>/dev/null && wait "$1" 2>/dev/null
+	return 0
+}
+
+remove_netns() {
+	local name=$1 pid
+
+	for pid in $(ip netns pids "$name" 2>/dev/null); do
+		kill -9 "$pid" 2>/dev/null
+	done
+	ip netns del "$name" 2>/dev/null
+}
+
+cleanup() {
+	local status=$? pid name
+
+	trap - EXIT INT TERM
+	for pid in "${background[@]}"; do
+		stop_process "$pid"
+	done
+	for name in "${made_netns[@]}"; do
+		remove_netns "$name"
+	done
+	rm -rf "$work"
+	[[ $failed -eq 0 && $status -eq 0 ]] || exit 1
+	exit 0
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+if [[ $EUID -ne 0 ]]; then
+	skip "everything in this file: it needs root"
+	exit 0
+fi
+
+# make_netns NAME...: namespaces named $prefix$NAME, IPv6 off (its own packets would
+# disturb counts) until ipv6_on.
+make_netns() {
+	local name
+
+	for name in "$@"; do
+		made_netns+=("$prefix$name")
+		ip netns add "$prefix$name" || exit 1
+		in_netns "$name" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
+			net.ipv6.conf.default.disable_ipv6=1
+		in_netns "$name" ip link set lo up
+	done
+}
+
+in_netns() {
+	local name=$1
+
+	shift
+	ip netns exec "$prefix$name" "$@"
+}
+
+# IPv6 without the packets that the kernel would send of its own accord.
+ipv6_on() {
+	local name
+
+	for name in "$@"; do
+		in_netns "$name" sysctl -qw net.ipv6.conf.all.accept_dad=0 \
+			net.ipv6.conf.default.accept_dad=0 \
+			net.ipv6.conf.default.router_solicitations=0 \
+			net.ipv6.conf.default.addr_gen_mode=1 \
+			net.ipv6.conf.default.disable_ipv6=0 \
+			net.ipv6.conf.all.disable_ipv6=0
+	done
+}
+
+# veth_pair NETNS DEVICE NETNS DEVICE [ip link options of both ends]
+veth_pair() {
+	local a=$1 device_a=$2 b=$3 device_b=$4
+
+	shift 4
+	in_netns "$a" ip link add "$device_a" "$@" type veth \
+		peer name "$device_b" netns "$prefix$b" "$@" || exit 1
+	in_netns "$a" ip link set "$device_a" up
+	in_netns "$b" ip link set "$device_b" up
+}
+
+# Two hosts, a (10.9.0.1) and b (10.9.0.2), device eth0 in both.
+make_pair() {
+	make_netns a b
+	veth_pair a eth0 b eth0 "$@"
+	in_netns a ip addr add 10.9.0.1/24 dev eth0
+	in_netns b ip addr add 10.9.0.2/24 dev eth0
+}
+
+# client (10.9.1.10) - lan0 router wan0 - server (10.9.2.10)
+make_router() {
+	make_netns client router server
+	veth_pair client eth0 router lan0
+	veth_pair router wan0 server eth0
+	in_netns client ip addr add 10.9.1.10/24 dev eth0
+	in_netns router ip addr add 10.9.1.1/24 dev lan0
+	in_netns router ip addr add 10.9.2.1/24 dev wan0
+	in_netns server ip addr add 10.9.2.10/24 dev eth0
+	in_netns client ip route add default via 10.9.1.1
+	in_netns server ip route add default via 10.9.2.1
+	in_netns router sysctl -qw net.ipv4.ip_forward=1
+}
+
+# The window: traces from window_start until window_stop, and leaves its JSON in
+# $work/NAME.json. Arguments after NAME go to tests/netns/window.c; namespaces
+# are given by their short names through --netns.
+window_start() {
+	local name=$1 argument arguments=() next_is_netns=0 tries
+
+	shift
+	for argument in "$@"; do
+		if [[ $next_is_netns -eq 1 ]]; then
+			argument=$prefix$argument
+		fi
+		next_is_netns=0
+		[[ $argument == --netns ]] && next_is_netns=1
+		arguments+=("$argument")
+	done
+	rm -f "$work/$name.hold"
+	mkfifo "$work/$name.hold"
+	"$programs/window" "${arguments[@]}" <"$work/$name.hold" \
+		>"$work/$name.json" 2>"$work/$name.err" &
+	window_pid=$!
+	background+=("$window_pid")
+	exec {window_hold}>"$work/$name.hold"
+	for ((tries = 0; tries < 300; tries++)); do
+		grep -q '^ready' "$work/$name.err" && return 0
+		kill -0 "$window_pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	fail "$name: the window did not start: $(tail -n 3 "$work/$name.err")"
+	exit 1
+}
+
+window_stop() {
+	local name=$1 status=0
+
+	exec {window_hold}>&-
+	wait "$window_pid" || status=$?
+	[[ $status -eq 0 ]] && return 0
+	fail "$name: the window ended with status $status: $(tail -n 3 "$work/$name.err")"
+	return 1
+}
+
+# Figures of a qdisc, for the reader of the log.
+print_ledger() {
+	jq -r --arg device "$2" '.qdiscs[] | select(.ifname == $device and .root) |
+		"  \(.id): offered \(.ledger.offered) = measured \(.ledger.measured)" +
+		" + bypassed \(.ledger.bypassed) + rejected \(.ledger.rejected)" +
+		" + dropped inside \(.ledger.dropped_inside) + queued \(.ledger.queued)" +
+		" + unaccounted \(.ledger.unaccounted); kernel packets \(.kernel.packets)" +
+		" drops \(.kernel.drops) requeues \(.kernel.requeues)" +
+		" backlog \(.kernel.backlog_packets); agrees \(.agrees) \(.why)"' "$work/$1.json"
+}
+
+# The ledger of every root qdisc on a device is exact and the kernel agrees.
+# The sum is made here again, so that a wrong 0 in unaccounted is found too.
+check_ledger() {
+	local text=$1 name=$2 device=$3
+
+	print_ledger "$name" "$device"
+	check_jq "$text: every packet is accounted for" "$work/$name.json" '
+		[.qdiscs[] | select(.ifname == $device and .root and .traced) | .ledger] |
+		length > 0 and (map(.offered) | add) > 0 and
+		all(.[]; .unaccounted == 0 and .offered ==
+			.measured + .bypassed + .rejected + .dropped_inside + .queued)' \
+		--arg device "$device"
+	check_jq "$text: the kernel's counters agree" "$work/$name.json" '
+		[.qdiscs[] | select(.ifname == $device and .root and .traced)] |
+		length > 0 and all(.[]; .agrees == "yes" and .have_kernel and
+			.kernel.packets == .ledger.measured + .ledger.bypassed + .ledger.unmatched and
+			.kernel.drops == .ledger.rejected_skbs + .ledger.dropped_skbs -
+				.counters.rejected_inactive and
+			.kernel.requeues == .ledger.requeued)' \
+		--arg device "$device"
+}
+
+# No loss of any kind; flow_misses has a bound of its own where segments were seen.
+check_losses() {
+	local text=$1 name=$2
+
+	check_jq "$text: no losses" "$work/$name.json" \
+		'[.losses | to_entries[] | select(.key != "flow_misses" and .value != 0)] == [] or
+		 ([.losses | to_entries[] | select(.value != 0)] | tostring | error)'
+}
+
+# check_flow_misses TEXT NAME DEVICE: at most 0.1 % of the segments that came out.
+check_flow_misses() {
+	local text=$1 name=$2 device=$3
+
+	jq -r --arg device "$device" '[.qdiscs[] | select(.ifname == $device and .root) |
+		.counters] | "  segments \(map(.segments) | add)," +
+		" not matched \(map(.flow_misses) | add)"' "$work/$name.json"
+	check_jq "$text: at most 0.1 % of the segments are not matched" "$work/$name.json" '
+		[.qdiscs[] | select(.ifname == $device and .root) | .counters] |
+		(map(.segments) | add) > 0 and
+		(map(.flow_misses) | add) <= (map(.segments) | add) / 1000' --arg device "$device"
+}
+
+# wait_listening NETNS PORT: until a TCP socket listens there.
+wait_listening() {
+	local tries
+
+	for ((tries = 0; tries < 100; tries++)); do
+		[[ -n $(in_netns "$1" ss -Hltn "sport = :$2") ]] && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# iperf3_run CLIENT SERVER ADDRESS [client options]: one run; JSON in $work/iperf3.json.
+iperf3_run() {
+	local client=$1 server=$2 address=$3 pid status=0
+
+	shift 3
+	in_netns "$server" iperf3 -s -1 -p 5301 >/dev/null 2>&1 &
+	pid=$!
+	wait_listening "$server" 5301 || return 1
+	in_netns "$client" iperf3 -c "$address" -p 5301 -J "$@" >"$work/iperf3.json" || status=$?
+	wait "$pid"
+	return $status
+}
