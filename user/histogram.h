@@ -34,6 +34,13 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
  */
 __u64 histogram_percentile(const struct histogram *histogram, double percent);
 
+/*
+ * Packets that were taken back from buckets that do not hold them: a requeue
+ * correction whose first sample lies outside of what was summed up. Such
+ * buckets count as 0 in percentiles; 0 in a sum over a whole run.
+ */
+__u64 histogram_negative(const struct histogram *histogram);
+
 void histogram_summary(const struct histogram *histogram, struct summary *summary);
 
 /* Exact summary (nearest rank) of count values; sorts them in place. */
