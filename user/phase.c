@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "phase.h"
+
+/*
+ * A flow counts as a sender of the load where it got at least this part of the
+ * bytes of the largest one acknowledged: iperf3's control connection and the
+ * receiving ends stay out.
+ */
+#define SENDER_PART	100
+
+static const char *const phase_names[PHASES] = {
+	[PHASE_IDLE] = "idle",
+	[PHASE_LOAD] = "load",
+	[PHASE_RECOVERY] = "recovery",
+	[PHASE_RESTORED] = "restored",
+};
+
+const char *phase_name_text(enum phase_name name)
+{
+	return name < PHASES ? phase_names[name] : "unknown";
+}
+
+static void set_window(struct phase *phase, __u64 begin_ns, __u64 end_ns)
+{
+	phase->begin_ns = begin_ns;
+	phase->end_ns = end_ns;
+	phase->valid = begin_ns && begin_ns < end_ns;
+	if (!phase->valid)
+		phase->begin_ns = phase->end_ns = 0;
+}
+
+void phase_windows(struct phase phases[PHASES], const struct phase_moments *moments,
+		   __u64 margin_ns, __u64 settle_ns)
+{
+	__u64 idle_end = moments->load_begin_ns ? moments->load_begin_ns : moments->end_ns;
+	unsigned int i;
+
+	for (i = 0; i < PHASES; i++) {
+		memset(&phases[i], 0, sizeof(phases[i]));
+		phases[i].name = i;
+	}
+	set_window(&phases[PHASE_IDLE], moments->begin_ns, idle_end);
+	set_window(&phases[PHASE_RESTORED], moments->restored_begin_ns, moments->restored_end_ns);
+	if (!moments->load_begin_ns || moments->load_end_ns <= moments->load_begin_ns)
+		return;
+	if (moments->load_end_ns - moments->load_begin_ns > 2 * margin_ns)
+		set_window(&phases[PHASE_LOAD], moments->load_begin_ns + margin_ns,
+			   moments->load_end_ns - margin_ns);
+	set_window(&phases[PHASE_RECOVERY], moments->load_end_ns + settle_ns, moments->end_ns);
+}
+
+/* The phase of a moment: windows hold their begin, not their end. -1: none. */
+static int phase_at(const struct result *result, __u64 time_ns)
+{
+	int i;
+
+	for (i = 0; i < PHASES; i++)
+		if (result->phases[i].valid && time_ns >= result->phases[i].begin_ns &&
+		    time_ns < result->phases[i].end_ns)
+			return i;
+	return -1;
+}
+
+static bool in_window(const struct phase *phase, __u64 time_ns)
+{
+	return time_ns >= phase->begin_ns && time_ns < phase->end_ns;
+}
+
+static void assign_probes(struct result *result)
+{
+	struct probe *probe;
+	struct phase *phase;
+	size_t i;
+
+	for (i = 0; i < PHASES; i++)
+		result->phases[i].sent = result->phases[i].received = result->phases[i].lost = 0;
+	for (i = 0; i < result->probe_count; i++) {
+		probe = &result->probes[i];
+		probe->phase = probe->sent ? phase_at(result, probe->sent_ns) : -1;
+		if (probe->phase < 0)
+			continue;
+		phase = &result->phases[probe->phase];
+		phase->sent++;
+		if (probe->lost)
+			phase->lost++;
+		else
+			phase->received++;
+	}
+}
+
+static bool received_in(const struct probe *probe, const struct phase *phase)
+{
+	return probe->phase == (int)phase->name && !probe->lost;
+}
+
+static void fill_rtt(const struct result *result, struct phase *phase, __u64 *values)
+{
+	__u64 count = 0;
+	size_t i;
+
+	for (i = 0; i < result->probe_count; i++)
+		if (received_in(&result->probes[i], phase))
+			values[count++] = result->probes[i].rtt_ns;
+	summary_of_values(values, count, &phase->rtt);
+}
+
+static __u64 own_sojourn(const struct probe *probe, __u32 qdisc)
+{
+	__u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < probe->leg_count; i++)
+		if (probe->legs[i].kind == LEG_QDISC && probe->legs[i].qdisc == qdisc)
+			sum += probe->legs[i].ns;
+	return sum;
+}
+
+static void fill_own_median(const struct result *result, const struct phase *phase,
+			    struct phase_qdisc *qdisc, __u64 *values)
+{
+	struct summary own;
+	__u64 count = 0;
+	size_t i;
+
+	for (i = 0; i < result->probe_count; i++)
+		if (received_in(&result->probes[i], phase))
+			values[count++] = own_sojourn(&result->probes[i], qdisc->qdisc);
+	summary_of_values(values, count, &own);
+	qdisc->own_median_ns = own.p50;
+}
+
+static void add_parts(struct histogram *histogram, const struct histogram_part *parts,
+		      unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (parts[i].bucket < HISTOGRAM_BUCKETS)
+			histogram->counts[parts[i].bucket] += parts[i].count;
+}
+
+static void add_range(struct histogram *histogram, __u64 min, __u64 max)
+{
+	if (min < histogram->min)
+		histogram->min = min;
+	if (max > histogram->max)
+		histogram->max = max;
+}
+
+static __u64 max_of(__u64 a, __u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* backlog_bytes_mean holds byte * ns until finish_qdisc(). */
+static void add_sample(struct phase_qdisc *qdisc, struct histogram *drops,
+		       const struct qdisc_sample *sample)
+{
+	struct histogram *sojourn = &qdisc->sojourn;
+
+	sojourn->count += (__u64)sample->count;
+	sojourn->sum += sample->sum;
+	add_parts(sojourn, sample->parts, sample->part_count);
+	add_range(sojourn, sample->min, sample->max);
+	drops->count += (__u64)sample->drop_count;
+	drops->sum += sample->drop_sum;
+	add_parts(drops, sample->drop_parts, sample->drop_part_count);
+	add_range(drops, sample->drop_min, sample->drop_max);
+	qdisc->drops += sample->delta.rejected_packets + sample->delta.dropped_packets;
+	qdisc->backlog_bytes_max = max_of(qdisc->backlog_bytes_max, sample->backlog_bytes_max);
+	qdisc->backlog_packets_max = max_of(qdisc->backlog_packets_max,
+					    sample->backlog_packets_max);
+	qdisc->backlog_bytes_mean += sample->backlog_bytes_mean *
+				     (double)(sample->end_ns - sample->begin_ns);
+}
+
+static bool lies_within(const struct qdisc_sample *sample, const struct phase *phase)
+{
+	return sample->begin_ns >= phase->begin_ns && sample->end_ns <= phase->end_ns;
+}
+
+static void fill_qdisc(const struct result *result, const struct phase *phase,
+		       struct phase_qdisc *qdisc)
+{
+	const struct qdisc_sample *sample;
+	struct histogram drops;
+	double covered_ns = 0;
+	size_t i;
+
+	histogram_init(&qdisc->sojourn);
+	histogram_init(&drops);
+	for (i = 0; i < result->sample_count; i++) {
+		sample = &result->samples[i];
+		if (sample->qdisc != qdisc->qdisc || !lies_within(sample, phase))
+			continue;
+		add_sample(qdisc, &drops, sample);
+		covered_ns += (double)(sample->end_ns - sample->begin_ns);
+	}
+	qdisc->backlog_bytes_mean = covered_ns > 0 ? qdisc->backlog_bytes_mean / covered_ns : 0;
+	histogram_summary(&qdisc->sojourn, &qdisc->summary);
+	histogram_summary(&drops, &qdisc->wait_before_drop);
+	qdisc->packets = (__s64)qdisc->sojourn.count > 0 ? qdisc->sojourn.count : 0;
+}
+
+static int fill_qdiscs(const struct result *result, struct phase *phase, __u64 *values)
+{
+	struct phase_qdisc *qdisc;
+	size_t i;
+
+	free(phase->qdiscs);
+	phase->qdisc_count = 0;
+	phase->qdiscs = calloc(result->qdisc_count + 1, sizeof(*phase->qdiscs));
+	if (!phase->qdiscs)
+		return -1;
+	for (i = 0; i < result->qdisc_count; i++) {
+		if (!result->qdiscs[i].traced)
+			continue;
+		qdisc = &phase->qdiscs[phase->qdisc_count++];
+		qdisc->qdisc = (__u32)i;
+		qdisc->share = NAN;
+		fill_qdisc(result, phase, qdisc);
+		fill_own_median(result, phase, qdisc, values);
+	}
+	return 0;
+}
+
+/* ---- TCP ---- */
+
+
+static int compare_flow(const struct tcp_event *a, const struct tcp_event *b)
+{
+	int order;
+
+	if (a->header.netns != b->header.netns)
+		return a->header.netns < b->header.netns ? -1 : 1;
+	if (a->family != b->family)
+		return a->family < b->family ? -1 : 1;
+	order = memcmp(a->local, b->local, sizeof(a->local));
+	if (order)
+		return order;
+	order = memcmp(a->remote, b->remote, sizeof(a->remote));
+	if (order)
+		return order;
+	if (a->local_port != b->local_port)
+		return a->local_port < b->local_port ? -1 : 1;
+	return (a->remote_port > b->remote_port) - (a->remote_port < b->remote_port);
+}
+
+static int compare_by_flow(const void *a, const void *b)
+{
+	const struct tcp_event *const *left = a, *const *right = b;
+	int order = compare_flow(*left, *right);
+
+	if (order)
+		return order;
+	return ((*left)->header.time_ns > (*right)->header.time_ns) -
+	       ((*left)->header.time_ns < (*right)->header.time_ns);
+}
+
+/* Keep only the senders' states: sorted by flow, the last one of each tells its bytes. */
+static size_t keep_senders(const struct tcp_event **states, size_t count)
+{
+	size_t begin, end, kept = 0;
+	__u64 largest = 0;
+
+	for (begin = 0; begin < count; begin++)
+		largest = max_of(largest, states[begin]->bytes_acked);
+	for (begin = 0; begin < count; begin = end) {
+		for (end = begin + 1; end < count; end++)
+			if (compare_flow(states[begin], states[end]))
+				break;
+		if (!states[end - 1]->bytes_acked ||
+		    states[end - 1]->bytes_acked < largest / SENDER_PART)
+			continue;
+		memmove(&states[kept], &states[begin], (end - begin) * sizeof(*states));
+		kept += end - begin;
+	}
+	return kept;
+}
+
+static void fill_tcp(struct phase *phase, const struct tcp_event **states, size_t count,
+		     __u64 *values)
+{
+	__u64 used = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (in_window(phase, states[i]->header.time_ns))
+			values[used++] = (__u64)states[i]->srtt_us * 1000;
+	summary_of_values(values, used, &phase->srtt);
+	used = 0;
+	for (i = 0; i < count; i++)
+		if (in_window(phase, states[i]->header.time_ns))
+			values[used++] = states[i]->cwnd;
+	summary_of_values(values, used, &phase->cwnd);
+}
+
+static void count_retransmits(const struct result *result, struct phase *phase)
+{
+	size_t i;
+
+	phase->retransmits = 0;
+	for (i = 0; i < result->retransmit_count; i++)
+		if (in_window(phase, result->retransmits[i].header.time_ns))
+			phase->retransmits++;
+}
+
+/* With a UDP load the only TCP is iperf3's control connection, which is no load. */
+static int fill_all_tcp(struct result *result, __u64 *values)
+{
+	const struct tcp_event **states = calloc(result->tcp_count + 1, sizeof(*states));
+	size_t count = 0, i;
+
+	if (!states)
+		return -1;
+	if (result->scenario.load_proto == LOAD_TCP)
+		for (; count < result->tcp_count; count++)
+			states[count] = &result->tcp[count];
+	if (count)
+		qsort(states, count, sizeof(*states), compare_by_flow);
+	count = keep_senders(states, count);
+	for (i = 0; i < PHASES; i++) {
+		if (!result->phases[i].valid)
+			continue;
+		fill_tcp(&result->phases[i], states, count, values);
+		count_retransmits(result, &result->phases[i]);
+	}
+	free(states);
+	return 0;
+}
+
+int phase_fill(struct result *result, struct error *error)
+{
+	size_t room = result->probe_count > result->tcp_count ? result->probe_count :
+								result->tcp_count;
+	__u64 *values = calloc(room + 1, sizeof(*values));
+	int code = -1;
+	size_t i;
+
+	if (!values)
+		goto out;
+	assign_probes(result);
+	for (i = 0; i < PHASES; i++) {
+		if (!result->phases[i].valid)
+			continue;
+		fill_rtt(result, &result->phases[i], values);
+		if (fill_qdiscs(result, &result->phases[i], values))
+			goto out;
+	}
+	code = fill_all_tcp(result, values);
+out:
+	free(values);
+	if (code)
+		return error_set(error, EXIT_CANNOT, "out of memory for the phases' figures");
+	return 0;
+}
