@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the headers of a packet say: flow, TCP sequence, IPv4 id, ICMP echo. */
+#ifndef SOJOURN_PACKET_BPF_H
+#define SOJOURN_PACKET_BPF_H
+
+#include "sojourn/tables.h"
+
+#define AF_INET			2
+#define AF_INET6		10
+#define ETH_P_8021Q		0x8100
+#define ETH_P_8021AD		0x88a8
+#define IPPROTO_HOPOPTS		0
+#define IPPROTO_ICMP		1
+#define IPPROTO_TCP		6
+#define IPPROTO_UDP		17
+#define IPPROTO_ROUTING		43
+#define IPPROTO_ICMPV6		58
+#define IPPROTO_DSTOPTS		60
+#define ICMP_ECHOREPLY		0
+#define ICMP_ECHO		8
+#define ICMPV6_ECHO_REQUEST	128
+#define ICMPV6_ECHO_REPLY	129
+
+#define IPV4_HEADER		20
+#define IPV6_HEADER		40
+#define VLAN_HEADER		4
+
+/* GSO of an skb, 0 segments where it is not one. */
+struct gso {
+	__u32 size;		/* payload bytes of a segment */
+	__u32 segments;
+};
+
+static __always_inline __u64 mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+/* skb_shared_info lies behind the linear data (include/linux/skbuff.h, skb_shinfo()). */
+static __always_inline struct gso gso_read(__u64 skb_address)
+{
+	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
+	const struct skb_shared_info *shared;
+	struct gso gso = {};
+
+	shared = (const void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
+	gso.size = BPF_CORE_READ(shared, gso_size);
+	if (gso.size)
+		gso.segments = BPF_CORE_READ(shared, gso_segs);
+	return gso;
+}
+
+/* As qdisc_bstats_update() counts (include/net/sch_generic.h, bstats_update()). */
+static __always_inline __u32 gso_packets(struct gso gso)
+{
+	return gso.size ? gso.segments : 1;
+}
+
+/* Where the network header lies, from the start of the buffer; *link: where the frame starts. */
+static __always_inline __u64 network_header(const struct sk_buff *skb, bool received,
+					    __u64 *link)
+{
+	__u64 head = (__u64)BPF_CORE_READ(skb, head);
+	__u16 protocol;
+
+	if (received) {
+		/* netif_receive_skb: the link header is pulled, the network header not set yet */
+		*link = (__u64)BPF_CORE_READ(skb, data);
+		protocol = bpf_ntohs(BPF_CORE_READ(skb, protocol));
+		if (protocol == ETH_P_8021Q || protocol == ETH_P_8021AD)
+			return *link + VLAN_HEADER;
+		return *link;
+	}
+	*link = head + BPF_CORE_READ(skb, mac_header);
+	/* A tunnel's segments differ in the inner headers. */
+	if (BPF_CORE_READ_BITFIELD_PROBED(skb, encapsulation))
+		return head + BPF_CORE_READ(skb, inner_network_header);
+	return head + BPF_CORE_READ(skb, network_header);
+}
+
+/*
+ * Skip IPv6 extension headers, three at most. The jumbo option that a big TCP
+ * skb carries (net/ipv6/ip6_output.c) is not in its segments: *jumbo says how
+ * many bytes fall away.
+ */
+static __always_inline __u64 skip_extensions(__u64 at, __u8 *protocol, bool no_length,
+					     __u32 *jumbo)
+{
+	__u8 extension[2];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (*protocol != IPPROTO_HOPOPTS && *protocol != IPPROTO_ROUTING &&
+		    *protocol != IPPROTO_DSTOPTS)
+			break;
+		if (bpf_probe_read_kernel(extension, sizeof(extension), (void *)at))
+			break;
+		if (*protocol == IPPROTO_HOPOPTS && no_length)
+			*jumbo = (extension[1] + 1) * 8;
+		at += (extension[1] + 1) * 8;
+		*protocol = extension[0];
+	}
+	return at;
+}
+
+/* Read the headers of an skb. 0, or -1 where it is not IPv4 or IPv6. */
+static __noinline int packet_read(__u64 skb_address, bool received, struct packet *packet)
+{
+	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
+	__u64 words[IPV6_HEADER / 8];
+	__u8 *ip = (__u8 *)words;
+	__u64 link, at, end;
+	__u32 jumbo = 0;
+	__u8 l4[16];
+
+	if (!packet)
+		return -1;
+	at = network_header(skb, received, &link);
+	if (bpf_probe_read_kernel(words, sizeof(words), (void *)at))
+		return -1;
+	packet->id = 0;
+	if (ip[0] >> 4 == 4) {
+		packet->family = AF_INET;
+		packet->protocol = ip[9];
+		packet->id = ip[4] << 8 | ip[5];
+		packet->flow = mix(packet->protocol, words[2] ^ (__u64)words[1] >> 32 << 48);
+		packet->flow = mix(packet->flow, words[1] >> 32);
+		/* a fragment that is not the first has no ports */
+		if ((ip[6] << 8 | ip[7]) & 0x1fff)
+			return -1;
+		end = at + (ip[2] << 8 | ip[3]);
+		at += (ip[0] & 15) * 4;
+	} else if (ip[0] >> 4 == 6) {
+		packet->family = AF_INET6;
+		packet->protocol = ip[6];
+		packet->flow = mix(mix(mix(mix(packet->protocol, words[1]), words[2]),
+				       words[3]), words[4]);
+		end = at + IPV6_HEADER + (ip[4] << 8 | ip[5]);
+		at = skip_extensions(at + IPV6_HEADER, &packet->protocol, !ip[4] && !ip[5],
+				     &jumbo);
+	} else {
+		return -1;
+	}
+	if (bpf_probe_read_kernel(l4, sizeof(l4), (void *)at))
+		return -1;
+	switch (packet->protocol) {
+	case IPPROTO_TCP:
+		packet->sequence = (__u32)l4[4] << 24 | l4[5] << 16 | l4[6] << 8 | l4[7];
+		at += (l4[12] >> 4) * 4;
+		break;
+	case IPPROTO_UDP:
+		at += 8;
+		break;
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		packet->icmp_type = l4[0];
+		packet->icmp_id = l4[4] << 8 | l4[5];
+		packet->icmp_sequence = l4[6] << 8 | l4[7];
+		packet->icmp_payload = end - at - 8;
+		return 0;
+	default:
+		return 0;
+	}
+	packet->flow = mix(packet->flow, (__u64)l4[0] << 24 | l4[1] << 16 | l4[2] << 8 | l4[3]);
+	packet->header_len = at - link - jumbo;
+	return 0;
+}
+
+#endif

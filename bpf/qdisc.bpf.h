@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From the address of a struct Qdisc to its record. */
+#ifndef SOJOURN_QDISC_BPF_H
+#define SOJOURN_QDISC_BPF_H
+
+#include "config.bpf.h"
+#include "sojourn/qdisc_record.h"
+
+/* include/net/sch_generic.h */
+#define TCQ_F_BUILTIN		1
+#define TCQ_F_CAN_BYPASS	4
+#define TCQ_F_CPUSTATS		0x20
+#define TCQ_F_NOLOCK		0x100
+
+#define QDISC_IGNORED		(~0u)	/* not wanted, or no queue at all */
+
+/* Sizes are set by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct qdisc_record);
+} qdisc_records SEC(".maps");
+
+/* Bank b of record r is entry r * QDISC_BANKS + b. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct qdisc_bank);
+} qdisc_banks SEC(".maps");
+
+/* Indices of records that no qdisc has had yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} free_records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u32);
+} qdisc_ids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u8);
+} wanted_netns SEC(".maps");
+
+struct device_name {
+	char text[QDISC_DEVICE_LEN];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct device_name);
+	__type(value, __u8);
+} wanted_devices SEC(".maps");
+
+static __always_inline struct qdisc_record *qdisc_record(__u32 id)
+{
+	return bpf_map_lookup_elem(&qdisc_records, &id);
+}
+
+static __always_inline struct qdisc_bank *qdisc_bank(__u32 id)
+{
+	__u32 entry = id * QDISC_BANKS + (slice % QDISC_BANKS);
+
+	return bpf_map_lookup_elem(&qdisc_banks, &entry);
+}
+
+static __always_inline bool qdisc_is_nolock(const struct qdisc_record *record)
+{
+	return record->flags & TCQ_F_NOLOCK;
+}
+
+/* The backlog of a qdisc with per-CPU statistics is counted here: the sum over CPUs costs too much. */
+static __always_inline bool qdisc_counts_per_cpu(const struct qdisc_record *record)
+{
+	return record->flags & (TCQ_F_NOLOCK | TCQ_F_CPUSTATS);
+}
+
+static __always_inline bool netns_wanted(__u32 netns)
+{
+	return !filter_netns || bpf_map_lookup_elem(&wanted_netns, &netns);
+}
+
+static bool qdisc_wanted(const struct Qdisc *qdisc, const struct net_device *dev)
+{
+	struct device_name name = {};
+
+	/* noqueue has no enqueue; noop and noqueue are built in and shared (sch_generic.c) */
+	if (!BPF_CORE_READ(qdisc, enqueue) || BPF_CORE_READ(qdisc, flags) & TCQ_F_BUILTIN)
+		return false;
+	if (!netns_wanted(BPF_CORE_READ(dev, nd_net.net, ns.inum)))
+		return false;
+	if (!filter_devices)
+		return true;
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text), dev->name);
+	return bpf_map_lookup_elem(&wanted_devices, &name);
+}
+
+static void qdisc_describe(struct qdisc_record *record, const struct Qdisc *qdisc,
+			   const struct net_device *dev, __u32 queue)
+{
+	record->qdisc = (__u64)qdisc;
+	record->first_seen_ns = bpf_ktime_get_ns();
+	record->netns = BPF_CORE_READ(dev, nd_net.net, ns.inum);
+	record->ifindex = BPF_CORE_READ(dev, ifindex);
+	record->handle = BPF_CORE_READ(qdisc, handle);
+	record->parent = BPF_CORE_READ(qdisc, parent);
+	record->queue = queue;
+	record->flags = BPF_CORE_READ(qdisc, flags);
+	bpf_probe_read_kernel_str(record->kind, sizeof(record->kind),
+				  BPF_CORE_READ(qdisc, ops, id));
+	bpf_probe_read_kernel_str(record->device, sizeof(record->device), dev->name);
+	record->kernel_requeues_base = BPF_CORE_READ(qdisc, qstats.requeues);
+	record->backlog_at_ns = record->first_seen_ns;
+	if (qdisc_counts_per_cpu(record))
+		return;
+	record->backlog_packets = BPF_CORE_READ(qdisc, q.qlen);
+	record->backlog_bytes = BPF_CORE_READ(qdisc, qstats.backlog);
+}
+
+/* A qdisc that was not seen before: give it a record, or note that it is not wanted. */
+static __noinline __u32 qdisc_first_sight(__u64 qdisc_address, __u64 dev_address, __u32 queue)
+{
+	const struct net_device *dev = (const struct net_device *)dev_address;
+	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
+	struct qdisc_record *record;
+	__u32 id = QDISC_IGNORED;
+	__u32 *winner;
+
+	if (qdisc_wanted(qdisc, dev)) {
+		if (bpf_map_pop_elem(&free_records, &id)) {
+			count(&losses.records_full, 1);
+			return QDISC_IGNORED;
+		}
+		record = qdisc_record(id);
+		if (!record)
+			return QDISC_IGNORED;
+		qdisc_describe(record, qdisc, dev, queue);
+	}
+	if (!bpf_map_update_elem(&qdisc_ids, &qdisc_address, &id, BPF_NOEXIST))
+		return id;
+	/* Another CPU was first, or the map is full. */
+	if (id != QDISC_IGNORED) {
+		record = qdisc_record(id);
+		if (record)
+			record->qdisc = 0;
+		bpf_map_push_elem(&free_records, &id, BPF_ANY);
+	}
+	winner = bpf_map_lookup_elem(&qdisc_ids, &qdisc_address);
+	if (winner)
+		return *winner;
+	count(&losses.records_full, 1);
+	return QDISC_IGNORED;
+}
+
+/* Record index of a qdisc, or QDISC_IGNORED. */
+static __always_inline __u32 qdisc_id(__u64 qdisc, __u64 dev, __u32 queue)
+{
+	__u32 *id = bpf_map_lookup_elem(&qdisc_ids, &qdisc);
+
+	return id ? *id : qdisc_first_sight(qdisc, dev, queue);
+}
+
+/* The same for one that must have been seen when its first packet was offered. */
+static __always_inline __u32 qdisc_known_id(__u64 qdisc)
+{
+	__u32 *id = bpf_map_lookup_elem(&qdisc_ids, &qdisc);
+
+	return id ? *id : QDISC_IGNORED;
+}
+
+/*
+ * Take note of the backlog as it is from now on. Serialized by the root lock,
+ * but for nolock qdiscs, where two CPUs can meet and the mean is then off by
+ * the time between them.
+ */
+static __always_inline void backlog_set(struct qdisc_record *record, struct qdisc_bank *bank,
+					__s64 bytes, __s64 packets, __u64 now)
+{
+	__s64 elapsed = now - record->backlog_at_ns;
+
+	record->sequence++;
+	barrier();
+	if (elapsed > 0) {
+		if (record->backlog_bytes > 0)
+			record->backlog_byte_ns += record->backlog_bytes * elapsed;
+		if ((__s32)record->backlog_packets > 0)
+			record->backlog_packet_ns += record->backlog_packets * elapsed;
+		record->backlog_at_ns = now;
+	}
+	record->backlog_bytes = bytes;
+	record->backlog_packets = packets;
+	barrier();
+	record->sequence++;
+	if (bytes > 0 && (__u64)bytes > bank->backlog_bytes_max)
+		bank->backlog_bytes_max = bytes;
+	if (packets > 0 && (__u64)packets > bank->backlog_packets_max)
+		bank->backlog_packets_max = packets;
+}
+
+#endif

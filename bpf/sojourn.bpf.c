@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hooks of the tracepoints tier. A packet's way: net_dev_queue gives it a
+ * slot; qdisc_enqueue says that it waits; qdisc_dequeue, the driver (bypass) or
+ * a free ends it and adds to its qdisc's record.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "config.bpf.h"
+#include "histogram.bpf.h"
+#include "offer.bpf.h"
+#include "packet.bpf.h"
+#include "probe.bpf.h"
+#include "qdisc.bpf.h"
+#include "segments.bpf.h"
+#include "tcp.bpf.h"
+#include "waiting.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/*
+ * skbs of one hand-out that are walked with plain loads. The rest, as many as
+ * there are, go through bpf_loop() and its slower reads.
+ */
+#define DEQUEUE_DIRECT	8
+#define DEQUEUE_MOST	(1 << 20)
+
+/* One skb that a root qdisc handed out. */
+struct hand_out {
+	__u64 skb;
+	__u64 qdisc;
+	__u64 now;
+	__u32 record;
+	__u32 len;
+};
+
+/* The GSO skb of this offer is gone and its segments wait instead. */
+static __always_inline void offer_to_segments(struct offer *offer)
+{
+	slot_clear(offer->slot, offer->skb);
+	if (offer->parsed)
+		segments_insert(&offer->packet, offer->offered_ns, offer->record, offer->len,
+				offer->gso_size);
+	offer->parsed = 0;
+}
+
+/*
+ * The next packet comes, and of the last one neither enqueue nor driver nor
+ * free was seen. A locked qdisc has queued it and dropped another one
+ * (NET_XMIT_CN fires no event: net/core/dev.c, dev_qdisc_enqueue()). A nolock
+ * qdisc passed it to a driver queue that was stopped: the kernel counts a
+ * requeue (net/sched/sch_generic.c, sch_direct_xmit()).
+ */
+static __always_inline void offer_close_silent(struct offer *offer)
+{
+	struct qdisc_record *record = qdisc_record(offer->record);
+	struct slot *slot = &slots[offer->slot & SLOT_MASK];
+
+	offer->open = 0;
+	if (!record)
+		return;
+	if (qdisc_is_nolock(record)) {
+		count(&record->counters.requeued, 1);
+		return;
+	}
+	if (offer->consumed)
+		offer_to_segments(offer);
+	else if (slot->key == offer->skb)
+		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
+}
+
+/* Give the offered packet a slot; a slot that its address still has is of a packet we lost sight of. */
+static __always_inline __u32 offer_slot(__u64 skb)
+{
+	__u32 at = slot_find(skb);
+
+	if (at == SLOT_NONE)
+		return slot_claim(skb);
+	if (slots[at & SLOT_MASK].state != SLOT_HANDED_OUT)
+		count(&losses.stale, 1);
+	return at;
+}
+
+static __always_inline __u64 qdisc_of_queue(const struct net_device *dev, __u32 queue)
+{
+	__u64 queues, qdisc = 0;
+
+	if (!queue)
+		return (__u64)dev->_tx->qdisc;
+	queues = address_number(dev->_tx, CELL_QUEUE);
+	bpf_probe_read_kernel(&qdisc, sizeof(qdisc),
+			      (void *)(queues + queue * bpf_core_type_size(struct netdev_queue) +
+				       bpf_core_field_offset(struct netdev_queue, qdisc)));
+	return qdisc;
+}
+
+/* Tx queue of an skb, as netdev_cap_txqueue() limits it (include/linux/netdevice.h). */
+static __always_inline __u32 queue_of_skb(const struct sk_buff *skb, const struct net_device *dev)
+{
+	__u32 queue = skb->queue_mapping;
+
+	return queue < dev->real_num_tx_queues ? queue : 0;
+}
+
+static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id, __u32 len,
+				       __u64 now)
+{
+	struct qdisc_record *record = qdisc_record(id);
+	struct gso gso = gso_read(skb);
+
+	if (!record)
+		return;
+	offer->skb = skb;
+	offer->offered_ns = now;
+	offer->record = id;
+	offer->len = len;
+	offer->packets = gso_packets(gso);
+	offer->gso_size = gso.size;
+	offer->may_bypass = 1;
+	offer->consumed = 0;
+	offer->parsed = 0;
+	/* Who can be bypassed does not cut: headers are read where it may. */
+	if (gso.size && !(record->flags & TCQ_F_CAN_BYPASS))
+		offer->parsed = !packet_read(skb, false, &offer->packet);
+	offer->slot = offer_slot(skb);
+	slot_fill(offer->slot, now, id, offer->packets, len, SLOT_OFFERED);
+	count(&record->counters.offered_packets, offer->packets);
+	count(&record->counters.offered_skbs, 1);
+	offer->open = 1;
+}
+
+SEC("tp_btf/net_dev_queue")
+int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
+{
+	struct offer *offer = offer_of_this_cpu();
+	struct net_device *dev = skb->dev;
+	__u32 queue = queue_of_skb(skb, dev);
+	__u64 qdisc = qdisc_of_queue(dev, queue);
+	__u32 id = qdisc_id(qdisc, (__u64)dev, queue);
+	__u64 now = bpf_ktime_get_ns();
+	__u32 len = skb->len;
+
+	if (!offer)
+		return 0;
+	if (offer->open)
+		offer_close_silent(offer);
+	if (id != QDISC_IGNORED) {
+		offer->dev = (__u64)dev;
+		offer_open(offer, address_number(skb, CELL_QDISC), id, len, now);
+	}
+	if (probe_length(len))
+		probe_seen(address_number(skb, CELL_QDISC), PROBE_OFFERED,
+			   id == QDISC_IGNORED ? PROBE_NO_QDISC : id, now);
+	return 0;
+}
+
+static __always_inline void enqueue_backlog(struct qdisc_record *record,
+					    struct qdisc_bank *bank, const struct Qdisc *qdisc,
+					    __u32 len, __u64 now)
+{
+	if (!qdisc_counts_per_cpu(record)) {
+		backlog_set(record, bank, qdisc->qstats.backlog, qdisc->q.qlen, now);
+		return;
+	}
+	backlog_set(record, bank, record->backlog_bytes + len,
+		    (__s64)(__s32)record->backlog_packets + 1, now);
+}
+
+SEC("tp_btf/qdisc_enqueue")
+int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *txq,
+	     struct sk_buff *skb)
+{
+	struct offer *offer = offer_of_this_cpu();
+	struct qdisc_record *record;
+	struct qdisc_bank *bank;
+	struct slot *slot;
+	__u64 address;
+
+	if (!offer || !offer->open)
+		return 0;
+	address = address_number(skb, CELL_ENQUEUE);
+	if (offer->skb != address)
+		return 0;
+	offer->open = 0;
+	record = qdisc_record(offer->record);
+	bank = qdisc_bank(offer->record);
+	if (!record || !bank)
+		return 0;
+	slot = &slots[offer->slot & SLOT_MASK];
+	if (offer->consumed)
+		offer_to_segments(offer);
+	else if (slot->key == address)
+		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
+	enqueue_backlog(record, bank, qdisc, offer->len, bpf_ktime_get_ns());
+	return 0;
+}
+
+static __always_inline __u64 sojourn_of(struct qdisc_record *record, __u64 offered, __u64 now)
+{
+	__s64 sojourn = slot_elapsed(offered, now);
+
+	if (sojourn >= 0)
+		return sojourn;
+	count(&record->counters.negative, 1);
+	return 0;
+}
+
+/* Requeues that the kernel counted and that were not handed out again yet. */
+static __always_inline __s32 requeues_outstanding(const struct qdisc_record *record,
+						  __u64 qdisc_address)
+{
+	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
+
+	return BPF_CORE_READ(qdisc, qstats.requeues) - record->kernel_requeues_base -
+	       (__u32)record->requeues_seen;
+}
+
+static __always_inline void requeue_seen(struct qdisc_record *record)
+{
+	record->requeues_seen++;
+	count(&record->counters.requeued, 1);
+}
+
+static __always_inline void hand_out_measured(struct qdisc_record *record,
+					      struct qdisc_bank *bank, __u64 sojourn,
+					      __u32 packets, __u32 len)
+{
+	histogram_add(&bank->sojourn, sojourn, packets);
+	record->counters.measured_packets += packets;
+	record->counters.measured_skbs++;
+	record->counters.measured_bytes += len;
+}
+
+/* The slot is this skb's: its first hand-out, or a repeat. True where it was either. */
+static __always_inline bool hand_out_slot(const struct hand_out *out, struct slot *slot,
+					  struct qdisc_record *record, struct qdisc_bank *bank)
+{
+	__u64 sojourn = sojourn_of(record, slot->offered, out->now), before;
+	bool nolock = qdisc_is_nolock(record);
+	__u32 packets = slot_packets(slot);
+	__u32 state = slot->state;
+
+	if (state == SLOT_HANDED_OUT) {
+		if (!nolock && requeues_outstanding(record, out->qdisc) <= 0)
+			return false;
+		requeue_seen(record);
+		before = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
+		histogram_move(&bank->sojourn, before, sojourn, packets);
+	} else {
+		/* passed straight to a stopped driver queue, refused there, requeued */
+		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
+		    requeues_outstanding(record, out->qdisc) > 0)
+			requeue_seen(record);
+		hand_out_measured(record, bank, sojourn, packets, out->len);
+		slot->state = SLOT_HANDED_OUT;
+	}
+	slot->handed_out = slot_pack(out->now, packets);
+	return true;
+}
+
+/* An skb that was never offered: a segment of one that was. Its slot, made now, tells a requeue. */
+static __always_inline bool hand_out_segment(const struct hand_out *out,
+					     struct qdisc_record *record,
+					     struct qdisc_bank *bank)
+{
+	struct packet packet = {};
+	__u64 offered, sojourn;
+	__u32 at;
+
+	if (packet_read(out->skb, false, &packet))
+		return false;
+	offered = segment_take(&packet, out->record, out->len, 0);
+	if (!offered)
+		return false;
+	sojourn = sojourn_of(record, offered, out->now);
+	hand_out_measured(record, bank, sojourn, 1, out->len);
+	record->counters.segments++;
+	at = slot_find(out->skb);
+	if (at == SLOT_NONE)
+		at = slot_claim(out->skb);
+	slots[at & SLOT_MASK].offered = offered;
+	slots[at & SLOT_MASK].handed_out = slot_pack(out->now, 1);
+	slots[at & SLOT_MASK].len = out->len;
+	slots[at & SLOT_MASK].state = SLOT_HANDED_OUT;
+	return true;
+}
+
+static __always_inline void hand_out_unmatched(const struct hand_out *out,
+					       struct qdisc_record *record)
+{
+	struct gso gso;
+
+	/* cut up after its hand-out (validate_xmit_skb()), and a part of it refused */
+	if (!qdisc_is_nolock(record) && requeues_outstanding(record, out->qdisc) > 0) {
+		requeue_seen(record);
+		return;
+	}
+	gso = gso_read(out->skb);
+	record->counters.unmatched_packets += gso_packets(gso);
+	record->counters.unmatched_skbs++;
+	if (record->counters.segments) {
+		record->counters.segments++;
+		record->counters.flow_misses++;
+	}
+}
+
+static __noinline int hand_out_one(const struct hand_out *out)
+{
+	struct qdisc_record *record;
+	struct qdisc_bank *bank;
+	struct slot *slot;
+	__u32 at;
+
+	if (!out)
+		return 0;
+	record = qdisc_record(out->record);
+	bank = qdisc_bank(out->record);
+	if (!record || !bank)
+		return 0;
+	if (qdisc_counts_per_cpu(record))
+		backlog_set(record, bank, record->backlog_bytes - out->len,
+			    (__s64)(__s32)record->backlog_packets - 1, out->now);
+	if (probe_length(out->len))
+		probe_seen(out->skb, PROBE_DEQUEUED, out->record, out->now);
+	at = slot_find(out->skb);
+	if (at != SLOT_NONE) {
+		slot = &slots[at & SLOT_MASK];
+		if (slot->len == out->len && slot_record(slot) == out->record &&
+		    hand_out_slot(out, slot, record, bank))
+			return 0;
+	}
+	if (!hand_out_segment(out, record, bank))
+		hand_out_unmatched(out, record);
+	return 0;
+}
+
+static long hand_out_next(__u64 index, struct hand_out *out)
+{
+	const struct sk_buff *skb = (const struct sk_buff *)out->skb;
+
+	out->len = BPF_CORE_READ(skb, len);
+	hand_out_one(out);
+	out->skb = (__u64)BPF_CORE_READ(skb, next);
+	return !out->skb;
+}
+
+SEC("tp_btf/qdisc_dequeue")
+int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *txq, int packets,
+	     struct sk_buff *skb)
+{
+	struct offer *offer = offer_of_this_cpu();
+	struct hand_out out = {};
+	struct qdisc_record *record;
+	struct qdisc_bank *bank;
+	int i;
+
+	if (offer)
+		offer->may_bypass = 0;
+	if (!skb)
+		return 0;
+	out.record = qdisc_known_id((__u64)qdisc);
+	if (out.record == QDISC_IGNORED)
+		return 0;
+	record = qdisc_record(out.record);
+	bank = qdisc_bank(out.record);
+	if (!record || !bank)
+		return 0;
+	out.now = bpf_ktime_get_ns();
+	out.qdisc = address_number(qdisc, CELL_DEQUEUE);
+	if (!qdisc_counts_per_cpu(record))
+		backlog_set(record, bank, qdisc->qstats.backlog, qdisc->q.qlen, out.now);
+	for (i = 0; i < DEQUEUE_DIRECT && skb; i++) {
+		out.skb = address_number(skb, CELL_DEQUEUE_NEXT);
+		out.len = skb->len;
+		hand_out_one(&out);
+		skb = skb->next;
+	}
+	if (!skb)
+		return 0;
+	out.skb = address_number(skb, CELL_DEQUEUE_NEXT);
+	bpf_loop(DEQUEUE_MOST, hand_out_next, &out, 0);
+	return 0;
+}
+
+/*
+ * The driver gets a packet. Where this CPU's offer is still open and nothing
+ * was dequeued since, the qdisc was bypassed: by this skb, or by the pieces that
+ * it was cut into for a driver that takes no GSO (validate_xmit_skb()).
+ */
+SEC("tp_btf/net_dev_start_xmit")
+int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_device *dev)
+{
+	struct offer *offer = offer_of_this_cpu();
+	struct qdisc_record *record;
+	struct qdisc_bank *bank;
+	struct slot *slot;
+	__u64 address;
+
+	if (probe_length(skb->len))
+		probe_seen(address_number(skb, CELL_TRANSMIT), PROBE_TRANSMIT, PROBE_NO_QDISC,
+			   bpf_ktime_get_ns());
+	if (!offer || !offer->open || !offer->may_bypass || offer->dev != (__u64)dev)
+		return 0;
+	address = address_number(skb, CELL_TRANSMIT);
+	if (address != offer->skb && !offer->consumed)
+		return 0;
+	offer->open = 0;
+	record = qdisc_record(offer->record);
+	bank = qdisc_bank(offer->record);
+	if (!record || !bank)
+		return 0;
+	histogram_add(&bank->sojourn, 0, offer->packets);
+	record->counters.bypassed_packets += offer->packets;
+	record->counters.bypassed_skbs++;
+	record->counters.bypassed_bytes += offer->len;
+	slot = &slots[offer->slot & SLOT_MASK];
+	if (slot->key != offer->skb)
+		return 0;
+	/* what the driver refuses comes again as a requeue, having waited from now on */
+	slot->handed_out = slot_pack(offer->offered_ns, offer->packets);
+	slot->state = SLOT_HANDED_OUT;
+	return 0;
+}
+
+static __always_inline void reject(struct qdisc_record *record, __u32 packets, __u64 qdisc_address)
+{
+	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
+
+	count(&record->counters.rejected_packets, packets);
+	count(&record->counters.rejected_skbs, 1);
+	/* __dev_xmit_skb() frees it then without a word to the qdisc's counters */
+	if (BPF_CORE_READ(qdisc, state) &
+	    1 << bpf_core_enum_value(enum qdisc_state_t, __QDISC_STATE_DEACTIVATED))
+		count(&record->counters.rejected_inactive, 1);
+}
+
+static __always_inline void drop_inside(struct qdisc_record *record, __u32 id, __u64 offered,
+					__u32 packets, __u32 len, __u64 now)
+{
+	struct qdisc_bank *bank = qdisc_bank(id);
+
+	count(&record->counters.dropped_packets, packets);
+	count(&record->counters.dropped_skbs, 1);
+	if (!bank)
+		return;
+	histogram_add_unlocked(&bank->wait_before_drop, sojourn_of(record, offered, now),
+			       packets);
+	if (qdisc_counts_per_cpu(record))
+		backlog_set(record, bank, record->backlog_bytes - len,
+			    (__s64)(__s32)record->backlog_packets - 1, now);
+}
+
+/* The skb of a slot is freed. */
+static __always_inline void free_slot(struct offer *offer, __u32 at, __u64 skb, __u32 reason)
+{
+	struct slot *slot = &slots[at & SLOT_MASK];
+	__u32 id = slot_record(slot), packets = slot_packets(slot);
+	__u64 offered = slot->offered, now = bpf_ktime_get_ns();
+	struct qdisc_record *record = qdisc_record(id);
+	bool handed_out = slot->state == SLOT_HANDED_OUT;
+	bool just_now = offer->open && offer->skb == skb;
+	bool waited = slot->state == SLOT_QUEUED;
+	__u32 len = slot->len;
+
+	slot_clear(at, skb);
+	if (!record || handed_out)
+		return;
+	if (probe_length(len))
+		probe_seen(skb, PROBE_DROPPED, id, now);
+	if (!just_now && (waited || qdisc_is_nolock(record))) {
+		drop_inside(record, id, offered, packets, len, now);
+		return;
+	}
+	if (just_now)
+		offer->open = 0;
+	/*
+	 * Cut up, and none of the pieces found room: tbf_segment() frees the whole
+	 * one without a reason, and each piece is freed, and counted by the kernel,
+	 * on its own.
+	 */
+	if (just_now && offer->parsed && packets > 1 &&
+	    reason == bpf_core_enum_value(enum skb_drop_reason, SKB_DROP_REASON_NOT_SPECIFIED)) {
+		offer_to_segments(offer);
+		return;
+	}
+	reject(record, packets, record->qdisc);
+}
+
+/* No slot: perhaps a segment that found no room, or that was dropped after a wait. */
+static __always_inline void free_segment(struct offer *offer, __u64 skb_address)
+{
+	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
+	const struct net_device *dev = BPF_CORE_READ(skb, dev);
+	__u64 qdisc, offered, just_now = 0, now;
+	struct qdisc_record *record;
+	struct packet packet = {};
+	__u32 id, len, queue;
+
+	qdisc = (__u64)BPF_CORE_READ(dev, _tx);
+	if (!qdisc)
+		return;
+	queue = BPF_CORE_READ(skb, queue_mapping);
+	if (queue >= BPF_CORE_READ(dev, real_num_tx_queues))
+		queue = 0;
+	bpf_probe_read_kernel(&qdisc, sizeof(qdisc),
+			      (void *)(qdisc + queue * bpf_core_type_size(struct netdev_queue) +
+				       bpf_core_field_offset(struct netdev_queue, qdisc)));
+	id = qdisc_known_id(qdisc);
+	if (id == QDISC_IGNORED)
+		return;
+	record = qdisc_record(id);
+	if (!record || packet_read(skb_address, false, &packet))
+		return;
+	if (offer->record == id)
+		just_now = slot_pack(offer->offered_ns, id);
+	len = BPF_CORE_READ(skb, len);
+	offered = segment_take(&packet, id, len, just_now);
+	if (!offered)
+		return;
+	now = bpf_ktime_get_ns();
+	if (offered == just_now)
+		reject(record, 1, qdisc);
+	else
+		drop_inside(record, id, offered, 1, len, now);
+}
+
+SEC("tp_btf/kfree_skb")
+int BPF_PROG(on_kfree_skb, struct sk_buff *skb, void *location, int reason)
+{
+	struct offer *offer = offer_of_this_cpu();
+	__u64 address = address_number(skb, CELL_KFREE);
+	__u32 at = slot_find(address);
+
+	if (!offer)
+		return 0;
+	if (at != SLOT_NONE)
+		free_slot(offer, at, address, reason);
+	else
+		free_segment(offer, address);
+	return 0;
+}
+
+/* Between offer and enqueue event only a qdisc that cuts a GSO skb consumes it. */
+SEC("tp_btf/consume_skb")
+int BPF_PROG(on_consume_skb, struct sk_buff *skb)
+{
+	struct offer *offer = offer_of_this_cpu();
+
+	if (offer && offer->open && offer->skb == (__u64)skb)
+		offer->consumed = 1;
+	return 0;
+}
+
+SEC("tp_btf/qdisc_destroy")
+int BPF_PROG(on_qdisc_destroy, struct Qdisc *qdisc)
+{
+	__u64 address = (__u64)qdisc;
+	struct qdisc_record *record;
+	__u32 id = qdisc_known_id(address);
+
+	bpf_map_delete_elem(&qdisc_ids, &address);
+	if (id == QDISC_IGNORED)
+		return 0;
+	record = qdisc_record(id);
+	if (!record)
+		return 0;
+	if (!qdisc_counts_per_cpu(record)) {
+		bpf_probe_read_kernel(&record->last_packets, sizeof(record->last_packets),
+				      &qdisc->bstats.packets);
+		record->last_drops = qdisc->qstats.drops;
+		record->last_requeues = qdisc->qstats.requeues;
+		record->last_valid = 1;
+	}
+	record->destroyed_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(on_netif_receive_skb, struct sk_buff *skb)
+{
+	if (probe_length(skb->len))
+		probe_seen(address_number(skb, CELL_RECEIVE), PROBE_RECEIVED, PROBE_NO_QDISC,
+			   bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("tp_btf/tcp_probe")
+int BPF_PROG(on_tcp_probe, struct sock *sk)
+{
+	__u32 netns = sock_netns(sk);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (netns_wanted(netns) && tcp_due((__u64)sk, now))
+		tcp_state_tell(sk, netns, now);
+	return 0;
+}
+
+SEC("tp_btf/tcp_retransmit_skb")
+int BPF_PROG(on_tcp_retransmit_skb, const struct sock *sk, const struct sk_buff *skb)
+{
+	__u32 netns = sock_netns(sk);
+
+	if (netns_wanted(netns))
+		tcp_retransmit_tell(sk, skb, netns, bpf_ktime_get_ns());
+	return 0;
+}

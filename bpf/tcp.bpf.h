@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The state of TCP connections, and what they send again. */
+#ifndef SOJOURN_TCP_BPF_H
+#define SOJOURN_TCP_BPF_H
+
+#include "config.bpf.h"
+#include "packet.bpf.h"
+#include "qdisc.bpf.h"
+#include "ring.bpf.h"
+#include "sojourn/event.h"
+
+/* When the state of a socket was last told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u64);
+} tcp_last_told SEC(".maps");
+
+struct tcp_endpoints {
+	__u16 family;
+	__u16 local_port;
+	__u16 remote_port;
+	__u16 unused;
+	__u8 local[16];
+	__u8 remote[16];
+};
+
+static __always_inline __u32 sock_netns(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+}
+
+static void tcp_endpoints_read(const struct sock *sk, struct tcp_endpoints *ends)
+{
+	ends->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	ends->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	ends->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (ends->family == AF_INET) {
+		BPF_CORE_READ_INTO(ends->local, sk, __sk_common.skc_rcv_saddr);
+		BPF_CORE_READ_INTO(ends->remote, sk, __sk_common.skc_daddr);
+		return;
+	}
+	BPF_CORE_READ_INTO(&ends->local, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+	BPF_CORE_READ_INTO(&ends->remote, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+}
+
+static __always_inline void tcp_header(struct event_header *header, __u32 type, __u32 netns,
+				       __u64 now)
+{
+	header->type = type;
+	header->cpu = bpf_get_smp_processor_id();
+	header->time_ns = now;
+	header->netns = netns;
+	header->ifindex = 0;
+}
+
+/* Is it time to tell the state of this socket again? */
+static __always_inline bool tcp_due(__u64 sk, __u64 now)
+{
+	__u64 *last = bpf_map_lookup_elem(&tcp_last_told, &sk);
+
+	if (last) {
+		if (now - *last < tcp_interval_ns)
+			return false;
+		*last = now;
+		return true;
+	}
+	if (bpf_map_update_elem(&tcp_last_told, &sk, &now, BPF_ANY))
+		count(&losses.tcp_flows_full, 1);
+	return true;
+}
+
+static __noinline void tcp_state_tell(const struct sock *sk, __u32 netns, __u64 now)
+{
+	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
+	struct tcp_endpoints ends = {};
+	struct tcp_event *event;
+
+	tcp_endpoints_read(sk, &ends);
+	event = ring_reserve(sizeof(*event));
+	if (!event)
+		return;
+	tcp_header(&event->header, EVENT_TCP, netns, now);
+	event->family = ends.family;
+	event->local_port = ends.local_port;
+	event->remote_port = ends.remote_port;
+	event->unused = 0;
+	__builtin_memcpy(event->local, ends.local, sizeof(ends.local));
+	__builtin_memcpy(event->remote, ends.remote, sizeof(ends.remote));
+	/* srtt_us holds eight times the value (net/ipv4/tcp_input.c, tcp_rtt_estimator()) */
+	event->srtt_us = BPF_CORE_READ(tcp, srtt_us) >> 3;
+	event->cwnd = BPF_CORE_READ(tcp, snd_cwnd);
+	event->ssthresh = BPF_CORE_READ(tcp, snd_ssthresh);
+	event->in_flight = BPF_CORE_READ(tcp, packets_out) + BPF_CORE_READ(tcp, retrans_out) -
+			   BPF_CORE_READ(tcp, sacked_out) - BPF_CORE_READ(tcp, lost_out);
+	event->pacing_rate = BPF_CORE_READ(sk, sk_pacing_rate);
+	event->bytes_acked = BPF_CORE_READ(tcp, bytes_acked);
+	event->total_retransmits = BPF_CORE_READ(tcp, total_retrans);
+	event->mss = BPF_CORE_READ(tcp, mss_cache);
+	ring_submit(event);
+}
+
+static __noinline void tcp_retransmit_tell(const struct sock *sk, const struct sk_buff *skb,
+					   __u32 netns, __u64 now)
+{
+	struct tcp_endpoints ends = {};
+	struct retransmit_event *event;
+	struct tcp_skb_cb cb = {};
+
+	tcp_endpoints_read(sk, &ends);
+	/* TCP_SKB_CB() is the whole of skb->cb (include/net/tcp.h) */
+	bpf_probe_read_kernel(&cb, sizeof(cb), skb->cb);
+	event = ring_reserve(sizeof(*event));
+	if (!event)
+		return;
+	tcp_header(&event->header, EVENT_RETRANSMIT, netns, now);
+	event->family = ends.family;
+	event->local_port = ends.local_port;
+	event->remote_port = ends.remote_port;
+	event->unused = 0;
+	__builtin_memcpy(event->local, ends.local, sizeof(ends.local));
+	__builtin_memcpy(event->remote, ends.remote, sizeof(ends.remote));
+	event->sequence = cb.seq;
+	event->length = cb.end_seq - cb.seq;
+	ring_submit(event);
+}
+
+#endif

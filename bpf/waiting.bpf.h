@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The packets that wait: a table of slots, each with the key of a packet (the
+ * address of its skb, or a key made from its headers where a GSO skb is cut
+ * into segments), when it was offered, to which record, and how long it was.
+ *
+ * A key has two buckets of two slots (a cache line each). A slot stays behind
+ * when its packet is handed out, so that a requeue is known for one; such slots
+ * are free for others.
+ */
+#ifndef SOJOURN_WAITING_BPF_H
+#define SOJOURN_WAITING_BPF_H
+
+#include "config.bpf.h"
+#include "sojourn/tables.h"
+
+#define SLOT_MASK	(SLOTS - 1)
+#define SLOT_NONE	(~0u)
+
+struct slot slots[SLOTS] __attribute__((aligned(64)));
+
+static __always_inline __u64 slot_pack(__u64 ns, __u16 low)
+{
+	return ns << 16 | low;
+}
+
+/* Time that passed between a packed time and now; both modulo 2^48 ns. */
+static __always_inline __s64 slot_elapsed(__u64 packed, __u64 now)
+{
+	return (__s64)((now << 16) - (packed & ~0xffffULL)) >> 16;
+}
+
+static __always_inline __u32 slot_record(const struct slot *slot)
+{
+	return slot->offered & 0xffff;
+}
+
+static __always_inline __u32 slot_packets(const struct slot *slot)
+{
+	return slot->handed_out & 0xffff;
+}
+
+/*
+ * First slot of a key's first bucket. skbs that the slab hands out one after
+ * the other (256 bytes apart) share cache lines.
+ */
+static __always_inline __u32 slot_bucket(__u64 key)
+{
+	__u64 page = (key >> 12) * 0x9e3779b97f4a7c15ULL;
+
+	return ((page >> 40 << 5) | (key >> 8 & 15) << 1) & SLOT_MASK;
+}
+
+static __always_inline __u32 slot_second_bucket(__u64 key)
+{
+	return ((key ^ key >> 21) * 0xd6e8feb86659fd93ULL >> 40 << 1) & SLOT_MASK;
+}
+
+/* The i-th of the four slots that a key may have. */
+static __always_inline __u32 slot_candidate(__u64 key, __u32 i)
+{
+	return (i < 2 ? slot_bucket(key) : slot_second_bucket(key)) | (i & 1);
+}
+
+/* Slot of the key, whatever its state, or SLOT_NONE. */
+static __noinline __u32 slot_find(__u64 key)
+{
+	__u32 i, at;
+
+	for (i = 0; i < 4; i++) {
+		at = slot_candidate(key, i);
+		if (slots[at & SLOT_MASK].key == key)
+			return at;
+	}
+	return SLOT_NONE;
+}
+
+/*
+ * Slot of the key whose packet still waits. Header keys may stand more than
+ * once (a segment sent again while the first still waits): the one offered at
+ * that very time, packed, where offered is not 0 and there is such a one, else
+ * the oldest.
+ */
+static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
+{
+	__u32 i, at, found = SLOT_NONE;
+	__u64 oldest = 0;
+	struct slot *slot;
+
+	for (i = 0; i < 4; i++) {
+		at = slot_candidate(key, i);
+		slot = &slots[at & SLOT_MASK];
+		if (slot->key != key || slot->state == SLOT_HANDED_OUT)
+			continue;
+		if (slot->offered == offered)
+			return at;
+		if (found == SLOT_NONE || (__s64)(slot->offered - oldest) < 0) {
+			found = at;
+			oldest = slot->offered;
+		}
+	}
+	return found;
+}
+
+static __always_inline bool slot_take(__u32 at, __u64 from, __u64 key)
+{
+	return __sync_val_compare_and_swap(&slots[at & SLOT_MASK].key, from, key) == from;
+}
+
+/* A slot for a key that has none: one never used, else one that is free again, else somebody's. */
+static __noinline __u32 slot_claim(__u64 key)
+{
+	struct slot *slot;
+	__u32 i, at;
+	__u64 old;
+
+	for (i = 0; i < 4; i++) {
+		at = slot_candidate(key, i);
+		if (!slots[at & SLOT_MASK].key && slot_take(at, 0, key))
+			return at;
+	}
+	for (i = 0; i < 4; i++) {
+		at = slot_candidate(key, i);
+		slot = &slots[at & SLOT_MASK];
+		old = slot->key;
+		if (slot->state == SLOT_HANDED_OUT && slot_take(at, old, key))
+			return at;
+	}
+	count(&losses.slot_overwrites, 1);
+	at = slot_bucket(key);
+	slots[at & SLOT_MASK].key = key;
+	return at;
+}
+
+static __always_inline void slot_fill(__u32 at, __u64 offered_ns, __u32 record, __u32 packets,
+				      __u32 len, __u32 state)
+{
+	struct slot *slot = &slots[at & SLOT_MASK];
+
+	slot->offered = slot_pack(offered_ns, record);
+	slot->handed_out = slot_pack(0, packets);
+	slot->len = len;
+	slot->state = state;
+}
+
+/* Forget a slot whose packet will not be heard of again. */
+static __always_inline void slot_clear(__u32 at, __u64 key)
+{
+	slot_take(at, key, 0);
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel side's own tables, in the form in which the loader walks them when
+ * it asks what still waits.
+ */
+#ifndef SOJOURN_TABLES_H
+#define SOJOURN_TABLES_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define SLOT_BITS	18
+#define SLOTS		(1u << SLOT_BITS)
+
+enum slot_state {
+	SLOT_OFFERED = 0,	/* came to the qdisc layer */
+	SLOT_QUEUED = 1,	/* its enqueue event was seen */
+	SLOT_HANDED_OUT = 2,
+};
+
+struct slot {
+	__u64 key;		/* 0: never used */
+	__u64 offered;		/* 48 bits of ns, 16 bits of record index */
+	__u64 handed_out;	/* 48 bits of ns, 16 bits of packets (GSO segments) */
+	__u32 len;		/* skb->len, bytes */
+	__u32 state;		/* enum slot_state */
+};
+
+#define UDP_BATCHES		1024
+
+/* The segments of one UDP GSO skb. */
+struct udp_batch {
+	__u64 offered;		/* packed as in struct slot */
+	__u32 len;		/* skb->len of all segments but the last */
+	__u32 last_len;
+	__s32 left;		/* segments that still wait */
+	__u16 id;		/* IPv4 id of the first */
+	__u16 segments;
+};
+
+struct udp_flow {
+	__u32 head;		/* next batch to come */
+	__u32 tail;		/* oldest batch that may have segments left */
+	__u32 record;
+	__u32 unused;
+	struct udp_batch batches[UDP_BATCHES];
+};
+
+struct packet {
+	__u64 flow;		/* hash of addresses, ports and protocol */
+	__u32 sequence;		/* TCP */
+	__u32 header_len;	/* link header to the end of the TCP or UDP header, bytes */
+	__u16 family;
+	__u16 id;		/* IPv4; host order */
+	__u16 icmp_id;		/* host order */
+	__u16 icmp_sequence;
+	__u16 icmp_payload;	/* bytes */
+	__u8 protocol;
+	__u8 icmp_type;
+};
+
+/*
+ * The packet that a CPU offered last. net_dev_queue opens an offer; what becomes
+ * of it shows on the same CPU within the same __dev_queue_xmit()
+ * (net/core/dev.c): the enqueue event, the driver (bypass), or a free (reject).
+ */
+struct offer {
+	__u64 skb;
+	__u64 dev;
+	__u64 offered_ns;
+	__u32 record;
+	__u32 slot;
+	__u32 len;		/* skb->len */
+	__u32 packets;
+	__u32 gso_size;
+	__u8 open;		/* nothing was heard of it yet */
+	__u8 may_bypass;	/* no hand-out of this CPU since */
+	__u8 consumed;		/* the skb is freed: it was cut into segments */
+	__u8 parsed;		/* packet is valid */
+	struct packet packet;	/* of a GSO skb */
+};
+
+struct loss_counters {
+	__u64 ring_full;
+	__u64 slot_overwrites;
+	__u64 records_full;
+	__u64 stale;
+	__u64 tcp_flows_full;
+};
+
+#endif

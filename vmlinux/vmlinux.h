@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel types that the programs read, cut down to the fields that they
+ * read. Offsets come from the running kernel's BTF (CO-RE), so that neither
+ * order nor the fields left out matter; only names and types do.
+ */
+#ifndef SOJOURN_VMLINUX_H
+#define SOJOURN_VMLINUX_H
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u16 __sum16;
+typedef _Bool bool;
+
+enum {
+	false = 0,
+	true = 1,
+};
+
+/* bpf_helper_defs.h speaks of map types by these names. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+};
+
+enum {
+	BPF_F_MMAPABLE = 1 << 10,
+};
+
+enum {
+	BPF_RB_NO_WAKEUP = 1,
+};
+
+/* include/net/sch_generic.h */
+enum qdisc_state_t {
+	__QDISC_STATE_SCHED,
+	__QDISC_STATE_DEACTIVATED,
+};
+
+/* include/net/dropreason-core.h; the value differs between kernels */
+enum skb_drop_reason {
+	SKB_DROP_REASON_NOT_SPECIFIED = 2,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct netdev_queue;
+
+struct net_device {
+	struct netdev_queue *_tx;
+	unsigned int real_num_tx_queues;
+	int ifindex;
+	char name[16];
+	possible_net_t nd_net;
+};
+
+struct Qdisc;
+
+struct netdev_queue {
+	struct net_device *dev;
+	struct Qdisc *qdisc;
+};
+
+struct gnet_stats_queue {
+	__u32 qlen;
+	__u32 backlog;
+	__u32 drops;
+	__u32 requeues;
+	__u32 overlimits;
+};
+
+/* A 64-bit counter, read as a whole. */
+typedef struct {
+	u64 v;
+} u64_stats_t;
+
+struct gnet_stats_basic_sync {
+	u64_stats_t bytes;
+	u64_stats_t packets;
+};
+
+struct qdisc_skb_head {
+	__u32 qlen;
+};
+
+struct Qdisc_ops {
+	char id[16];
+};
+
+struct sk_buff;
+
+struct Qdisc {
+	int (*enqueue)(struct sk_buff *, struct Qdisc *, struct sk_buff **);
+	unsigned int flags;
+	const struct Qdisc_ops *ops;
+	u32 handle;
+	u32 parent;
+	struct netdev_queue *dev_queue;
+	struct qdisc_skb_head q;
+	struct gnet_stats_basic_sync bstats;
+	struct gnet_stats_queue qstats;
+	unsigned long state;
+};
+
+struct sk_buff {
+	struct sk_buff *next;
+	struct net_device *dev;
+	char cb[48];
+	unsigned int len;
+	__u16 queue_mapping;
+	__u8 encapsulation: 1;
+	__be16 protocol;
+	__u16 inner_transport_header;
+	__u16 inner_network_header;
+	__u16 network_header;
+	__u16 mac_header;
+	unsigned int end;
+	unsigned char *head;
+	unsigned char *data;
+};
+
+struct skb_shared_info {
+	unsigned short gso_size;
+	unsigned short gso_segs;
+	unsigned int gso_type;
+};
+
+struct in6_addr {
+	union {
+		__u8 u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned long sk_pacing_rate;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 srtt_us;
+	u32 snd_cwnd;
+	u32 snd_ssthresh;
+	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 total_retrans;
+	u32 mss_cache;
+	u64 bytes_acked;
+};
+
+struct tcp_skb_cb {
+	__u32 seq;
+	__u32 end_seq;
+};
+
+#pragma clang attribute pop
+
+#endif
