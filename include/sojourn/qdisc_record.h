@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #endif
 
+#include "sojourn/histogram.h"
+
 #define QDISC_KIND_LEN		16	/* IFNAMSIZ, struct Qdisc_ops.id */
 #define QDISC_DEVICE_LEN	16
 

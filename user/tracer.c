@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tier.h"
+#include "tracer.h"
+
+#define DEFAULT_QDISCS		256
+#define MOST_QDISCS		16384	/* 16 bits of a slot, and memory */
+#define DEFAULT_SLICE_NS	100000000ULL
+#define DEFAULT_TCP_INTERVAL_NS	10000000ULL
+
+/*
+ * A slice's bank is read two slices later, when no program that began in it can
+ * run any more; until then what was known at its end waits here.
+ */
+#define SLICES_KEPT		3
+
+struct record_moment {
+	struct qdisc_counters counters;
+	__u64 backlog_byte_ns, backlog_packet_ns;	/* integrals up to the moment */
+	__s64 backlog_bytes;
+	__s64 backlog_packets;
+};
+
+struct slice_moment {
+	__u64 time_ns;
+	struct record_moment *records;
+};
+
+struct tracer {
+	const struct tier_operations *operations;
+	struct tier *tier;
+	struct tier_view view;
+	struct tracer_options options;
+	struct ring_buffer *ring;
+	__u32 slice;			/* the open one */
+	struct slice_moment ends[SLICES_KEPT + 1];	/* of slice n: ends[n % 4] */
+	__u64 *sampled;			/* packets in slices given out, by record */
+	bool attached;
+};
+
+static __u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static int on_event(void *context, void *data, size_t size)
+{
+	struct tracer *tracer = context;
+	const struct tracer_sink *sink = &tracer->options.sink;
+	const struct event_header *header = data;
+
+	if (size < sizeof(*header))
+		return 0;
+	switch (header->type) {
+	case EVENT_PROBE:
+		if (sink->probe && size >= sizeof(struct probe_event))
+			sink->probe(sink->context, data);
+		break;
+	case EVENT_TCP:
+		if (sink->tcp && size >= sizeof(struct tcp_event))
+			sink->tcp(sink->context, data);
+		break;
+	case EVENT_RETRANSMIT:
+		if (sink->retransmit && size >= sizeof(struct retransmit_event))
+			sink->retransmit(sink->context, data);
+		break;
+	}
+	return 0;
+}
+
+static struct qdisc_bank *bank_of(struct tracer *tracer, unsigned int record, __u32 slice)
+{
+	return &tracer->view.banks[record * QDISC_BANKS + slice % QDISC_BANKS];
+}
+
+static void bank_clear(struct qdisc_bank *bank)
+{
+	memset(bank, 0, sizeof(*bank));
+	bank->sojourn.min = ~0ULL;
+	bank->wait_before_drop.min = ~0ULL;
+}
+
+static int allocate(struct tracer *tracer)
+{
+	size_t count = tracer->view.max_qdiscs;
+	unsigned int i;
+
+	tracer->sampled = calloc(count, sizeof(*tracer->sampled));
+	if (!tracer->sampled)
+		return -1;
+	for (i = 0; i < SLICES_KEPT + 1; i++) {
+		tracer->ends[i].records = calloc(count, sizeof(struct record_moment));
+		if (!tracer->ends[i].records)
+			return -1;
+	}
+	for (i = 0; i < count * QDISC_BANKS; i++)
+		bank_clear(&tracer->view.banks[i]);
+	return 0;
+}
+
+struct tracer *tracer_open(const struct tracer_options *options, struct error *error)
+{
+	struct tracer *tracer = calloc(1, sizeof(*tracer));
+
+	if (!tracer) {
+		error_set(error, EXIT_CANNOT, "out of memory");
+		return NULL;
+	}
+	tracer->options = *options;
+	if (!tracer->options.max_qdiscs)
+		tracer->options.max_qdiscs = DEFAULT_QDISCS;
+	if (!tracer->options.slice_ns)
+		tracer->options.slice_ns = DEFAULT_SLICE_NS;
+	if (!tracer->options.tcp_interval_ns)
+		tracer->options.tcp_interval_ns = DEFAULT_TCP_INTERVAL_NS;
+	if (tracer->options.max_qdiscs > MOST_QDISCS) {
+		error_set(error, EXIT_USAGE, "%u qdiscs are too many to trace: %u are the most",
+			  tracer->options.max_qdiscs, MOST_QDISCS);
+		goto fail;
+	}
+	tracer->operations = &tier_tracepoints;
+	tracer->tier = tracer->operations->open(&tracer->options, &tracer->view, error);
+	if (!tracer->tier)
+		goto fail;
+	tracer->ring = ring_buffer__new(tracer->view.events_fd, on_event, tracer, NULL);
+	if (!tracer->ring) {
+		error_set_errno(error, EXIT_CANNOT, "cannot map the BPF ring buffer");
+		goto fail;
+	}
+	if (allocate(tracer)) {
+		error_set(error, EXIT_CANNOT, "out of memory");
+		goto fail;
+	}
+	return tracer;
+fail:
+	tracer_close(tracer);
+	return NULL;
+}
+
+/* Backlog and its integral at a moment, extrapolated from the last event before it. */
+static void read_backlog(const struct qdisc_record *record, __u64 time_ns,
+			 struct record_moment *moment)
+{
+	const volatile struct qdisc_record *live = record;
+	unsigned int tries;
+	__u32 sequence;
+	__s64 elapsed;
+
+	for (tries = 0; tries < 1000; tries++) {
+		sequence = live->sequence;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		moment->backlog_bytes = live->backlog_bytes;
+		moment->backlog_packets = (__s32)live->backlog_packets;
+		moment->backlog_byte_ns = live->backlog_byte_ns;
+		moment->backlog_packet_ns = live->backlog_packet_ns;
+		elapsed = time_ns - live->backlog_at_ns;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(sequence & 1) && live->sequence == sequence)
+			break;
+	}
+	if (moment->backlog_bytes < 0)
+		moment->backlog_bytes = 0;
+	if (moment->backlog_packets < 0)
+		moment->backlog_packets = 0;
+	if (elapsed > 0) {
+		moment->backlog_byte_ns += moment->backlog_bytes * elapsed;
+		moment->backlog_packet_ns += moment->backlog_packets * elapsed;
+	}
+}
+
+static void read_moment(struct tracer *tracer, struct slice_moment *moment)
+{
+	unsigned int i;
+
+	moment->time_ns = now_ns();
+	for (i = 0; i < tracer->view.max_qdiscs; i++) {
+		const struct qdisc_record *record = &tracer->view.records[i];
+
+		if (!record->qdisc)
+			continue;
+		moment->records[i].counters = record->counters;
+		read_backlog(record, moment->time_ns, &moment->records[i]);
+	}
+}
+
+static void counters_subtract(struct qdisc_counters *from, const struct qdisc_counters *less)
+{
+	__u64 *to = (__u64 *)from;
+	const __u64 *by = (const __u64 *)less;
+	size_t i;
+
+	for (i = 0; i < sizeof(*from) / sizeof(__u64); i++)
+		to[i] -= by[i];
+}
+
+static void give_slice(struct tracer *tracer, unsigned int record, __u32 slice)
+{
+	const struct slice_moment *begin = &tracer->ends[(slice - 1) % (SLICES_KEPT + 1)];
+	const struct slice_moment *end = &tracer->ends[slice % (SLICES_KEPT + 1)];
+	const struct record_moment *from = &begin->records[record];
+	const struct record_moment *to = &end->records[record];
+	struct qdisc_bank *bank = bank_of(tracer, record, slice);
+	double length = (double)(end->time_ns - begin->time_ns);
+	struct tracer_slice out = {
+		.qdisc = record,
+		.begin_ns = begin->time_ns,
+		.end_ns = end->time_ns,
+		.sojourn = &bank->sojourn,
+		.wait_before_drop = &bank->wait_before_drop,
+		.backlog_bytes = to->backlog_bytes,
+		.backlog_packets = to->backlog_packets,
+		.backlog_bytes_max = bank->backlog_bytes_max,
+		.backlog_packets_max = bank->backlog_packets_max,
+		.delta = to->counters,
+	};
+
+	if ((__u64)from->backlog_bytes > out.backlog_bytes_max)
+		out.backlog_bytes_max = from->backlog_bytes;
+	if ((__u64)from->backlog_packets > out.backlog_packets_max)
+		out.backlog_packets_max = from->backlog_packets;
+	counters_subtract(&out.delta, &from->counters);
+	if (length > 0) {
+		out.backlog_bytes_mean = (to->backlog_byte_ns - from->backlog_byte_ns) / length;
+		out.backlog_packets_mean = (to->backlog_packet_ns - from->backlog_packet_ns) / length;
+	}
+	tracer->sampled[record] += bank->sojourn.count;
+	if (tracer->options.sink.slice)
+		tracer->options.sink.slice(tracer->options.sink.context, &out);
+	bank_clear(bank);
+}
+
+/* Give out one closed slice, of every record that was there. */
+static void give_slices(struct tracer *tracer, __u32 slice)
+{
+	unsigned int i;
+
+	for (i = 0; i < tracer->view.max_qdiscs; i++)
+		if (tracer->view.records[i].qdisc)
+			give_slice(tracer, i, slice);
+}
+
+/* Slices count from 1: the moment of slice 0 is the begin. */
+int tracer_attach(struct tracer *tracer, struct error *error)
+{
+	tracer->slice = 1;
+	*tracer->view.slice = 1;
+	tracer->ends[0].time_ns = now_ns();
+	if (tracer->operations->attach(tracer->tier, error))
+		return -1;
+	tracer->attached = true;
+	tracer->ends[0].time_ns = now_ns();
+	return 0;
+}
+
+__u64 tracer_cut(struct tracer *tracer)
+{
+	struct slice_moment *end = &tracer->ends[tracer->slice % (SLICES_KEPT + 1)];
+
+	*tracer->view.slice = tracer->slice + 1;
+	read_moment(tracer, end);
+	tracer->slice++;
+	if (tracer->slice > 2)
+		give_slices(tracer, tracer->slice - 2);
+	return end->time_ns;
+}
+
+int tracer_poll(struct tracer *tracer, struct error *error)
+{
+	int taken = ring_buffer__consume(tracer->ring);
+
+	if (taken < 0) {
+		errno = -taken;
+		return error_set_errno(error, EXIT_INCOMPLETE, "cannot read the BPF ring buffer");
+	}
+	if (tracer->attached &&
+	    now_ns() - tracer->ends[(tracer->slice - 1) % (SLICES_KEPT + 1)].time_ns >=
+		    tracer->options.slice_ns)
+		tracer_cut(tracer);
+	return 0;
+}
+
+int tracer_detach(struct tracer *tracer, struct error *error)
+{
+	if (!tracer->attached)
+		return 0;
+	tracer->operations->detach(tracer->tier);
+	tracer->attached = false;
+	tracer_cut(tracer);
+	give_slices(tracer, tracer->slice - 1);
+	return tracer_poll(tracer, error);
+}
+
+const char *tracer_tier(const struct tracer *tracer)
+{
+	return tracer->operations->name;
+}
+
+const struct tracer_hook *tracer_hooks(const struct tracer *tracer, size_t *count)
+{
+	return tracer->operations->hooks(tracer->tier, count);
+}
+
+/* Records are given out in order; one that lost a race for its qdisc is given out again later. */
+unsigned int tracer_qdisc_count(const struct tracer *tracer)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < tracer->view.max_qdiscs; i++)
+		if (tracer->view.records[i].qdisc)
+			count = i + 1;
+	return count;
+}
+
+const struct qdisc_record *tracer_qdisc(const struct tracer *tracer, unsigned int index)
+{
+	return &tracer->view.records[index];
+}
+
+__u64 tracer_queued(const struct tracer *tracer, unsigned int index)
+{
+	return tracer->operations->queued(tracer->tier, index);
+}
+
+void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses)
+{
+	unsigned int i;
+
+	memset(losses, 0, sizeof(*losses));
+	tracer->operations->losses(tracer->tier, losses);
+	for (i = 0; i < tracer->view.max_qdiscs; i++) {
+		const struct qdisc_counters *counters = &tracer->view.records[i].counters;
+		__u64 all = counters->measured_packets + counters->bypassed_packets;
+
+		losses->flow_misses += counters->flow_misses;
+		losses->unmatched += counters->unmatched_packets - counters->flow_misses;
+		losses->negative += counters->negative;
+		if (!tracer->attached && all > tracer->sampled[i])
+			losses->slices_late += all - tracer->sampled[i];
+	}
+}
+
+void tracer_close(struct tracer *tracer)
+{
+	unsigned int i;
+
+	if (!tracer)
+		return;
+	ring_buffer__free(tracer->ring);
+	if (tracer->tier)
+		tracer->operations->close(tracer->tier);
+	for (i = 0; i < SLICES_KEPT + 1; i++)
+		free(tracer->ends[i].records);
+	free(tracer->sampled);
+	free(tracer);
+}
