@@ -7,8 +7,8 @@
  *   flood --udp ADDRESS --seconds N [--size BYTES] [--port P]
  *       UDP datagrams with sendmmsg(); ADDRESS is IPv4 or IPv6
  *
- * Prints {"sent":…,"refused":…,"seconds":…,"pps":…}: packets that the socket
- * took, and calls that the qdisc answered with a drop.
+ * Prints {"sent":…,"refused":…,"seconds":…,"pps":…}: packets that the qdisc was
+ * offered at least once, and calls that it answered with a drop.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -136,6 +136,23 @@ static unsigned int give_frames(unsigned char *ring, unsigned int *next, unsigne
 	return given;
 }
 
+/* Let the frames that are still in the ring go. Returns how many would not. */
+static unsigned int drain(int fd, unsigned char *ring, double until)
+{
+	unsigned int i, left;
+
+	do {
+		send(fd, NULL, 0, MSG_DONTWAIT);
+		for (left = i = 0; i < FRAMES; i++) {
+			struct tpacket2_hdr *header = (void *)(ring + i * FRAME_SLOT);
+
+			left += __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) !=
+				TP_STATUS_AVAILABLE;
+		}
+	} while (left && now() < until);
+	return left;
+}
+
 static int flood_packets(struct flood *flood)
 {
 	unsigned int next = 0, given;
@@ -160,9 +177,7 @@ static int flood_packets(struct flood *flood)
 			poll(&writable, 1, 1);
 		}
 	}
-	/* Frames that a drop left in the ring are still to go. */
-	while (send(fd, NULL, 0, MSG_DONTWAIT) < 0 && errno == ENOBUFS && now() < until + 1)
-		flood->refused++;
+	flood->sent -= drain(fd, ring, until + 2);
 	err = 0;
 out:
 	if (fd >= 0)

@@ -9,7 +9,7 @@
  * process group of its own. It waits up to WAIT_MS for all of them to end, kills
  * and counts those that did not, and prints
  *   {"pid":…,"exit":…,"signal":…,"killed":true,"left":…,"last_end_ms":…}
- * The times are from the signal on. What the command prints goes to stderr.
+ * Times run from the signal, or from the end of a command that ended before it. What the command prints goes to stderr.
  */
 #include <errno.h>
 #include <signal.h>
@@ -38,14 +38,16 @@ static void sleep_ms(long ms)
 }
 
 /* Reap what has ended. Returns -1 when there is no child any more. */
-static int reap(pid_t command, int *status)
+static int reap(pid_t command, int *status, bool *ended)
 {
 	pid_t pid;
-	int ended;
+	int value;
 
-	while ((pid = waitpid(-1, &ended, WNOHANG)) > 0) {
-		if (pid == command)
-			*status = ended;
+	while ((pid = waitpid(-1, &value, WNOHANG)) > 0) {
+		if (pid == command) {
+			*status = value;
+			*ended = true;
+		}
 	}
 	return pid < 0 && errno == ECHILD ? -1 : 0;
 }
@@ -95,7 +97,7 @@ int main(int argc, char *argv[])
 	long long begin, signalled = 0;
 	unsigned int left = 0;
 	int number, status = 0;
-	bool sent = false;
+	bool sent = false, ended = false;
 	pid_t command;
 
 	if (argc < 5) {
@@ -111,16 +113,17 @@ int main(int argc, char *argv[])
 	if (command < 0)
 		return 1;
 	for (;;) {
-		if (reap(command, &status) < 0)
+		if (reap(command, &status, &ended) < 0)
 			break;
-		if (!sent && now_ms() - begin >= after) {
-			sent = !kill(command, number);
+		/* Its pid may be another's once it is reaped. */
+		if (!signalled && (ended || now_ms() - begin >= after)) {
+			sent = !ended && !kill(command, number);
 			signalled = now_ms();
 		}
-		if (sent && now_ms() - signalled > patience) {
+		if (signalled && now_ms() - signalled > patience) {
 			left = kill_children();
-			while (kill_children())
-				reap(command, &status);
+			while (kill_children() > 0)
+				reap(command, &status, &ended);
 			break;
 		}
 		sleep_ms(1);
@@ -128,6 +131,6 @@ int main(int argc, char *argv[])
 	printf("{\"pid\":%d,\"exit\":%d,\"signal\":%d,\"killed\":%s,\"left\":%u,\"last_end_ms\":%lld}\n",
 	       command, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
 	       WIFSIGNALED(status) ? WTERMSIG(status) : 0, sent ? "true" : "false", left,
-	       sent ? now_ms() - signalled : 0);
+	       signalled ? now_ms() - signalled : 0);
 	return 0;
 }
