@@ -22,7 +22,7 @@ PACKAGES := libbpf libmnl libcjson libelf zlib
 WARNINGS := -Wall -Wextra $(WERROR)
 USER_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Iinclude -Iuser -I$(BUILD) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-USER_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+USER_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
 TEST_LIBS := -Wl,--as-needed -lcmocka -lpcap
 # BPF_PROG() of libbpf gives every program parameters that it need not use.
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARNINGS) -Wno-unused-parameter \
