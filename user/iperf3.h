@@ -22,6 +22,7 @@ struct iperf3_options {
 	unsigned int streams;
 	const char *congestion;	/* TCP congestion control, NULL: the kernel's default */
 	__u64 rate_bit_per_s;	/* cap per stream; 0: none (UDP: iperf3's own default) */
+	__u64 interval_ns;	/* between reports, 100 ms ... 60 s; 0: chosen by length and streams */
 };
 
 struct iperf3_sum {
@@ -61,11 +62,19 @@ struct iperf3_result {
  */
 int iperf3_version(const char *path, char *text, size_t size, struct error *error);
 
-/* Start a one-off server (-s -1 -p PORT --json), and wait until it listens in netns_fd or timeout_ms is over. */
+/*
+ * Start a one-off server (-s -1 -p PORT -J), and wait until it listens in
+ * netns_fd or timeout_ms is over; that it listens is read from the kernel, no
+ * connection is made. -1 and error: it ended (what it said is quoted) or did
+ * not listen in time; the child is ended and freed then.
+ */
 int iperf3_start_server(struct child *child, int netns_fd, const char *path, __u16 port,
 			unsigned int timeout_ms, struct error *error);
 
-/* Start the client. argv of the last start, for the result, stays valid until the next one. */
+/*
+ * Start the client; 0, or -1 and error (the child is freed then). The command
+ * of the last start, NULL at its end, stays valid until the next one.
+ */
 int iperf3_start_client(struct child *child, int netns_fd, const char *path,
 			const struct iperf3_options *options, struct error *error);
 char *const *iperf3_client_command(void);
@@ -73,7 +82,13 @@ char *const *iperf3_client_command(void);
 /*
  * Read the client's JSON. Errors (EXIT_INCOMPLETE): an "error" member of
  * iperf3's own, text that is cut short, or fields that are missing; error then
- * quotes what iperf3 said. result is to be freed in either case.
+ * quotes what iperf3 said, and result holds what could be read all the same.
+ * result is to be freed in either case. No type or value is trusted: numbers
+ * that are negative, not finite or no numbers count as missing.
+ *
+ * Where a UDP document has one "sum" only, as from older versions, received is
+ * the bytes of that sum less the share of datagrams that the receiver counted
+ * as lost.
  */
 int iperf3_parse(const char *json, size_t length, struct iperf3_result *result,
 		 struct error *error);

@@ -219,7 +219,7 @@ static const char *three_digits(double value, double base, const char *const nam
 		size /= base;
 		unit++;
 	}
-	if (size >= 99.95 || (!unit && size == __builtin_floor(size)))
+	if (size >= 99.95 || (!unit && size < 100 && size == (int)size))
 		digits = 0;
 	else
 		digits = size >= 9.995 ? 1 : 2;
