@@ -35,11 +35,17 @@ struct ping_result {
 	unsigned int unread;		/* lines that look like a reply and could not be read */
 };
 
-/* Start ping (-n -i -c -s, -4 or -6). Returns 0, or -1 and error. */
+/* Start ping (-n -i -c -s, -4 or -6). Returns 0, or -1 and error; the child is freed then. */
 int ping_start(struct child *child, int netns_fd, const char *path,
 	       const struct ping_options *options, struct error *error);
 
-/* Read what ping printed; takes any text. Returns 0, or -1 and error where memory runs out. */
+/*
+ * Read what ping printed; takes any text. Times are the printed decimals in ns,
+ * exactly. A reply without a readable sequence and time (a payload too short for
+ * a time stamp, "time<1 ms", a line cut short) counts as unread.
+ * Returns 0, or -1 and error where memory runs out; result is to be freed in
+ * either case.
+ */
 int ping_parse(const char *text, size_t length, struct ping_result *result,
 	       struct error *error);
 void ping_result_free(struct ping_result *result);
