@@ -13,6 +13,8 @@
 
 #include "error.h"
 
+struct nlmsghdr;
+
 #define QDISC_OPTIONS_MAX	12
 
 enum qdisc_option_unit {
@@ -49,7 +51,7 @@ struct qdisc_info {
 	char kind[16];
 	__u32 handle;
 	__u32 parent;		/* TC_H_ROOT for a root */
-	bool invisible;		/* TCA_DUMP_INVISIBLE: made by its parent, as tbf's bfifo */
+	bool invisible;		/* made by its parent, as tbf's bfifo: only in a dump that asks for it */
 	struct qdisc_option options[QDISC_OPTIONS_MAX];
 	unsigned int option_count;
 	struct qdisc_kernel_counters kernel;
@@ -69,6 +71,12 @@ struct qdisc_tree {
  */
 int qdisc_tree_read(struct qdisc_tree *tree, int netns_fd, const char *netns_name,
 		    struct error *error);
+
+/*
+ * One RTM_NEWQDISC message: all but netns, netns_name, device and invisible,
+ * which it does not tell. Returns 0, or -1 with errno EBADMSG where it is none.
+ */
+int qdisc_info_parse(struct qdisc_info *info, const struct nlmsghdr *header);
 
 /* The qdisc with that identity, or NULL. Owned by tree. */
 const struct qdisc_info *qdisc_tree_find(const struct qdisc_tree *tree, __u32 netns,
