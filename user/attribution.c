@@ -49,15 +49,25 @@ static void add_text(struct text *text, const char *format, ...)
 		text->used = text->size - 1;
 }
 
-/* One decimal, cut off: a share that is not whole never reads 100 %. */
-static void add_percent(struct text *text, double share)
+const char *share_text(double share, char text[SHARE_TEXT])
 {
+	/* Half a billionth makes up for 0.998 * 1000 being 997.999... */
 	double tenths = floor(share * 1000 + 1e-9);
 
-	if (fmod(tenths, 10) == 0)
-		add_text(text, "%.0f %%", tenths / 10);
+	if (isnan(share))
+		snprintf(text, SHARE_TEXT, "-");
+	else if (fmod(tenths, 10) == 0)
+		snprintf(text, SHARE_TEXT, "%.0f %%", tenths / 10);
 	else
-		add_text(text, "%.1f %%", tenths / 10);
+		snprintf(text, SHARE_TEXT, "%.1f %%", tenths / 10);
+	return text;
+}
+
+static void add_percent(struct text *text, double share)
+{
+	char buffer[SHARE_TEXT];
+
+	add_text(text, "%s", share_text(share, buffer));
 }
 
 static void add_time(struct text *text, double ns)

@@ -15,4 +15,11 @@
 /* Fill result.attribution and the shares in the load phase. */
 int attribution_fill(struct result *result, struct error *error);
 
+/*
+ * A share as text with at most one decimal, cut off rather than rounded: one that
+ * is not whole never reads "100 %". NaN gives "-". Returns text.
+ */
+#define SHARE_TEXT 32
+const char *share_text(double share, char text[SHARE_TEXT]);
+
 #endif

@@ -1,0 +1,832 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The document is put together from its members, each printed as soon as it is
+ * built and, in the long arrays, element by element: a tree of all of it would
+ * take ten times the memory of its text.
+ */
+#include <arpa/inet.h>
+#include <cjson/cJSON.h>
+#include <linux/pkt_sched.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "out.h"
+#include "phase.h"
+
+#define SCHEMA		"sojourn/1"
+
+/* What tcp_sock.snd_ssthresh is until it is set: TCP_INFINITE_SSTHRESH, include/net/tcp.h. */
+#define TCP_SSTHRESH_UNSET	0x7fffffffu
+
+struct writer {
+	FILE *stream;
+	bool failed;
+	bool separate;		/* the next member or element needs a comma before it */
+};
+
+/* ---- values ---- */
+
+/* cJSON keeps numbers as doubles, which hold 53 bits: integers go in as text. */
+static void add_u64(cJSON *object, const char *name, __u64 value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", value);
+	cJSON_AddRawToObject(object, name, text);
+}
+
+static void add_s64(cJSON *object, const char *name, __s64 value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", value);
+	cJSON_AddRawToObject(object, name, text);
+}
+
+/* JSON has neither NaN nor infinity. */
+static void add_double(cJSON *object, const char *name, double value)
+{
+	if (isfinite(value))
+		cJSON_AddNumberToObject(object, name, value);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+/* Values of which iperf3 gave none are negative. */
+static void add_known(cJSON *object, const char *name, double value)
+{
+	add_double(object, name, value < 0 ? NAN : value);
+}
+
+/* Times and counts where 0 says that there is none. */
+static void add_nonzero(cJSON *object, const char *name, __u64 value)
+{
+	if (value)
+		add_u64(object, name, value);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+static void add_element(cJSON *array, __u64 value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", value);
+	cJSON_AddItemToArray(array, cJSON_CreateRaw(text));
+}
+
+static const char *qdisc_id(const struct result *result, __u32 qdisc)
+{
+	return qdisc < result->qdisc_count ? result->qdiscs[qdisc].id : NULL;
+}
+
+static void add_qdisc(cJSON *object, const char *name, const struct result *result, __u32 qdisc)
+{
+	const char *id = qdisc_id(result, qdisc);
+
+	if (id)
+		cJSON_AddStringToObject(object, name, id);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+/* By name where a qdisc of that namespace is listed; "" is the namespace that we started in. */
+static void add_netns(cJSON *object, const struct result *result, __u32 netns)
+{
+	char text[24];
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++) {
+		if (result->qdiscs[i].netns != netns)
+			continue;
+		cJSON_AddStringToObject(object, "netns", result->qdiscs[i].netns_name);
+		return;
+	}
+	snprintf(text, sizeof(text), "net:[%u]", netns);
+	cJSON_AddStringToObject(object, "netns", text);
+}
+
+/* ---- writing ---- */
+
+static void write_separator(struct writer *writer)
+{
+	fputs(writer->separate ? ",\n" : "\n", writer->stream);
+	writer->separate = true;
+}
+
+/* Print and delete item; NULL: it could not be built. */
+static void write_item(struct writer *writer, cJSON *item)
+{
+	char *text = item ? cJSON_PrintUnformatted(item) : NULL;
+
+	if (text)
+		fputs(text, writer->stream);
+	else
+		writer->failed = true;
+	cJSON_free(text);
+	cJSON_Delete(item);
+}
+
+static void write_member(struct writer *writer, const char *name, cJSON *item)
+{
+	write_separator(writer);
+	fprintf(writer->stream, "\"%s\":", name);
+	write_item(writer, item);
+}
+
+static void open_member(struct writer *writer, const char *name, const char *bracket)
+{
+	write_separator(writer);
+	fprintf(writer->stream, "\"%s\":%s", name, bracket);
+	writer->separate = false;
+}
+
+static void close_member(struct writer *writer, const char *bracket)
+{
+	fputs(bracket, writer->stream);
+	writer->separate = true;
+}
+
+static void write_element(struct writer *writer, cJSON *item)
+{
+	write_separator(writer);
+	write_item(writer, item);
+}
+
+/* ---- tool, scenario, window ---- */
+
+static cJSON *tool_json(const struct result *result)
+{
+	cJSON *tool = cJSON_CreateObject(), *hooks, *hook;
+	size_t i;
+
+	cJSON_AddStringToObject(tool, "name", "sojourn");
+	cJSON_AddStringToObject(tool, "version", result->version);
+	cJSON_AddStringToObject(tool, "kernel", result->kernel);
+	cJSON_AddStringToObject(tool, "tier", result->tier);
+	hooks = cJSON_AddArrayToObject(tool, "hooks");
+	for (i = 0; i < result->hook_count; i++) {
+		hook = cJSON_CreateObject();
+		cJSON_AddStringToObject(hook, "name", result->hooks[i].name);
+		cJSON_AddStringToObject(hook, "how", result->hooks[i].how);
+		cJSON_AddBoolToObject(hook, "attached", result->hooks[i].attached);
+		if (!result->hooks[i].attached)
+			cJSON_AddStringToObject(hook, "why", result->hooks[i].why);
+		cJSON_AddItemToArray(hooks, hook);
+	}
+	add_u64(tool, "started_realtime_ns", result->started_realtime_ns);
+	return tool;
+}
+
+static cJSON *window_json(const struct result *result)
+{
+	cJSON *window = cJSON_CreateObject();
+
+	add_u64(window, "begin_ns", result->started_ns);
+	add_u64(window, "end_ns", result->ended_ns);
+	add_nonzero(window, "load_begin_ns", result->load_begin_ns);
+	add_nonzero(window, "load_end_ns", result->load_end_ns);
+	return window;
+}
+
+/* ---- qdiscs ---- */
+
+static cJSON *config_json(const struct result_qdisc *qdisc)
+{
+	cJSON *config = cJSON_CreateObject();
+	char handle[16];
+	unsigned int i;
+
+	for (i = 0; qdisc->have_info && i < qdisc->info.option_count; i++) {
+		const struct qdisc_option *option = &qdisc->info.options[i];
+
+		if (option->unit == OPTION_HANDLE)
+			cJSON_AddStringToObject(config, option->name,
+						qdisc_handle_text((__u32)option->value, handle));
+		else
+			add_u64(config, option->name, option->value);
+	}
+	return config;
+}
+
+static cJSON *ledger_json(const struct ledger *ledger)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	add_u64(object, "offered", ledger->offered);
+	add_u64(object, "measured", ledger->measured);
+	add_u64(object, "bypassed", ledger->bypassed);
+	add_u64(object, "rejected", ledger->rejected);
+	add_u64(object, "dropped_inside", ledger->dropped_inside);
+	add_u64(object, "requeued", ledger->requeued);
+	add_u64(object, "queued", ledger->queued);
+	add_s64(object, "unaccounted", ledger->unaccounted);
+	add_u64(object, "queued_at_start", ledger->queued_at_start);
+	add_u64(object, "unmatched", ledger->unmatched);
+	add_u64(object, "flow_misses", ledger->flow_misses);
+	add_u64(object, "dropped_skbs", ledger->dropped_skbs);
+	add_u64(object, "rejected_skbs", ledger->rejected_skbs);
+	return object;
+}
+
+/* A record of a qdisc that is gone keeps no bytes and overlimits: packets without a byte are none. */
+static cJSON *kernel_json(const struct ledger *ledger)
+{
+	const struct qdisc_kernel_counters *kernel = &ledger->kernel;
+	bool partial = kernel->packets && !kernel->bytes;
+	cJSON *object;
+
+	if (!ledger->have_kernel)
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	add_u64(object, "packets", kernel->packets);
+	if (partial)
+		cJSON_AddNullToObject(object, "bytes");
+	else
+		add_u64(object, "bytes", kernel->bytes);
+	add_u64(object, "drops", kernel->drops);
+	add_u64(object, "requeues", kernel->requeues);
+	if (partial)
+		cJSON_AddNullToObject(object, "overlimits");
+	else
+		add_u64(object, "overlimits", kernel->overlimits);
+	add_u64(object, "backlog_bytes", kernel->backlog_bytes);
+	add_u64(object, "backlog_packets", kernel->backlog_packets);
+	return object;
+}
+
+static void add_agrees(cJSON *object, const struct ledger *ledger)
+{
+	if (ledger->agrees == LEDGER_UNKNOWN)
+		cJSON_AddNullToObject(object, "agrees");
+	else
+		cJSON_AddBoolToObject(object, "agrees", ledger->agrees == LEDGER_AGREES);
+	cJSON_AddStringToObject(object, "why", ledger->why);
+}
+
+static const char *parent_text(__u32 parent, char text[16])
+{
+	if (parent == TC_H_ROOT)
+		return "root";
+	if (parent == TC_H_INGRESS)
+		return "ingress";
+	return qdisc_handle_text(parent, text);
+}
+
+static cJSON *qdisc_json(const struct result_qdisc *qdisc)
+{
+	cJSON *object = cJSON_CreateObject();
+	char text[16];
+
+	cJSON_AddStringToObject(object, "id", qdisc->id);
+	cJSON_AddStringToObject(object, "netns", qdisc->netns_name);
+	add_u64(object, "netns_inode", qdisc->netns);
+	cJSON_AddStringToObject(object, "ifname", qdisc->device);
+	add_u64(object, "ifindex", qdisc->ifindex);
+	add_u64(object, "queue", qdisc->queue);
+	cJSON_AddStringToObject(object, "kind", qdisc->kind);
+	cJSON_AddStringToObject(object, "handle", qdisc_handle_text(qdisc->handle, text));
+	cJSON_AddStringToObject(object, "parent", parent_text(qdisc->parent, text));
+	cJSON_AddStringToObject(object, "path", qdisc->path);
+	cJSON_AddBoolToObject(object, "root", qdisc->root);
+	cJSON_AddBoolToObject(object, "traced", qdisc->traced);
+	cJSON_AddItemToObject(object, "config", config_json(qdisc));
+	cJSON_AddItemToObject(object, "ledger", ledger_json(&qdisc->ledger));
+	cJSON_AddItemToObject(object, "kernel", kernel_json(&qdisc->ledger));
+	add_agrees(object, &qdisc->ledger);
+	return object;
+}
+
+static void write_qdiscs(struct writer *writer, const struct result *result)
+{
+	size_t i;
+
+	open_member(writer, "qdiscs", "[");
+	for (i = 0; i < result->qdisc_count; i++)
+		write_element(writer, qdisc_json(&result->qdiscs[i]));
+	close_member(writer, "]");
+}
+
+/* ---- phases ---- */
+
+static cJSON *summary_json(const struct summary *summary, bool stdev)
+{
+	static const char *const names[] = { "min", "p50", "p90", "p95", "p99", "max" };
+	const __u64 values[] = { summary->min, summary->p50, summary->p90, summary->p95,
+				 summary->p99, summary->max };
+	cJSON *object = cJSON_CreateObject();
+	unsigned int i;
+
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		if (summary->count)
+			add_u64(object, names[i], values[i]);
+		else
+			cJSON_AddNullToObject(object, names[i]);
+	}
+	add_double(object, "mean", summary->count ? summary->mean : NAN);
+	if (stdev)
+		add_double(object, "stdev", summary->count ? summary->stdev : NAN);
+	return object;
+}
+
+static cJSON *probes_json(const struct phase *phase)
+{
+	cJSON *probes = cJSON_CreateObject();
+
+	add_u64(probes, "sent", phase->sent);
+	add_u64(probes, "received", phase->received);
+	add_u64(probes, "lost", phase->lost);
+	cJSON_AddItemToObject(probes, "rtt_ns", summary_json(&phase->rtt, true));
+	return probes;
+}
+
+/*
+ * counts[i] packets had a sojourn from bounds_ns[i] up to and without
+ * bounds_ns[i + 1]. Empty buckets in a row become one; the last bucket, which
+ * has no upper end, ends behind the maximum.
+ */
+static cJSON *histogram_json(const struct histogram *histogram)
+{
+	cJSON *object = cJSON_CreateObject();
+	cJSON *bounds = cJSON_AddArrayToObject(object, "bounds_ns");
+	cJSON *counts = cJSON_AddArrayToObject(object, "counts");
+	__u64 end = 0, low;
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		if (histogram->counts[i] <= 0)
+			continue;
+		low = histogram_bucket_low(i);
+		if (any && low != end)
+			add_element(counts, 0);
+		if (!any || low != end)
+			add_element(bounds, low);
+		add_element(counts, (__u64)histogram->counts[i]);
+		end = (i == HISTOGRAM_BUCKETS - 1 ? histogram->max : histogram_bucket_high(i)) + 1;
+		add_element(bounds, end);
+		any = true;
+	}
+	return object;
+}
+
+/* A child has its root's major number in its parent; handle 0 can have no children. */
+static bool has_children(const struct result *result, const struct result_qdisc *qdisc)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++) {
+		const struct result_qdisc *other = &result->qdiscs[i];
+
+		if (other != qdisc && other->netns == qdisc->netns &&
+		    other->ifindex == qdisc->ifindex && other->parent != TC_H_ROOT &&
+		    TC_H_MAJ(qdisc->handle) &&
+		    TC_H_MAJ(other->parent) == TC_H_MAJ(qdisc->handle))
+			return true;
+	}
+	return false;
+}
+
+static cJSON *phase_qdisc_json(const struct result *result, const struct phase_qdisc *qdisc)
+{
+	bool alone = !has_children(result, &result->qdiscs[qdisc->qdisc]);
+	cJSON *object = cJSON_CreateObject();
+
+	add_qdisc(object, "id", result, qdisc->qdisc);
+	add_u64(object, "packets", qdisc->packets);
+	cJSON_AddItemToObject(object, "sojourn_ns", summary_json(&qdisc->summary, false));
+	/* Of a root with children the roots' events do not tell which part was whose. */
+	cJSON_AddItemToObject(object, "exclusive_ns",
+			      alone ? summary_json(&qdisc->summary, false) : cJSON_CreateNull());
+	cJSON_AddNullToObject(object, "paced_ns");
+	cJSON_AddItemToObject(object, "wait_before_drop_ns",
+			      summary_json(&qdisc->wait_before_drop, false));
+	add_u64(object, "backlog_bytes_max", qdisc->backlog_bytes_max);
+	add_u64(object, "backlog_packets_max", qdisc->backlog_packets_max);
+	add_double(object, "backlog_bytes_mean", qdisc->backlog_bytes_mean);
+	add_u64(object, "drops", qdisc->drops);
+	add_u64(object, "own_median_ns", qdisc->own_median_ns);
+	add_u64(object, "histogram_negative", histogram_negative(&qdisc->sojourn));
+	cJSON_AddItemToObject(object, "histogram", histogram_json(&qdisc->sojourn));
+	add_double(object, "share", qdisc->share);
+	return object;
+}
+
+static cJSON *phase_tcp_json(const struct phase *phase)
+{
+	cJSON *tcp = cJSON_CreateObject();
+
+	cJSON_AddItemToObject(tcp, "srtt_ns", summary_json(&phase->srtt, false));
+	cJSON_AddItemToObject(tcp, "cwnd", summary_json(&phase->cwnd, false));
+	add_u64(tcp, "retransmits", phase->retransmits);
+	return tcp;
+}
+
+static cJSON *sum_json(const struct iperf3_sum *sum)
+{
+	cJSON *object;
+
+	if (!sum->present)
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	add_double(object, "bits_per_second", sum->bits_per_second);
+	add_double(object, "bytes", sum->bytes);
+	add_double(object, "seconds", sum->seconds);
+	add_known(object, "retransmits", sum->retransmits);
+	add_known(object, "lost_packets", sum->lost_packets);
+	add_known(object, "packets", sum->packets);
+	add_known(object, "jitter_ms", sum->jitter_ms);
+	return object;
+}
+
+static void add_sums(cJSON *object, const struct iperf3_result *iperf3)
+{
+	cJSON_AddItemToObject(object, "sum_sent", sum_json(&iperf3->sent));
+	cJSON_AddItemToObject(object, "sum_received", sum_json(&iperf3->received));
+	if (iperf3->sent_reverse.present)
+		cJSON_AddItemToObject(object, "sum_sent_reverse",
+				      sum_json(&iperf3->sent_reverse));
+	if (iperf3->received_reverse.present)
+		cJSON_AddItemToObject(object, "sum_received_reverse",
+				      sum_json(&iperf3->received_reverse));
+}
+
+static cJSON *phase_iperf3_json(const struct result *result, const struct phase *phase)
+{
+	cJSON *object;
+
+	if (phase->name != PHASE_LOAD || !result->have_iperf3)
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	add_sums(object, &result->iperf3);
+	return object;
+}
+
+static cJSON *phase_json(const struct result *result, const struct phase *phase)
+{
+	cJSON *object = cJSON_CreateObject(), *qdiscs;
+	unsigned int i;
+
+	cJSON_AddStringToObject(object, "name", phase_name_text(phase->name));
+	add_u64(object, "begin_ns", phase->begin_ns);
+	add_u64(object, "end_ns", phase->end_ns);
+	cJSON_AddItemToObject(object, "probes", probes_json(phase));
+	qdiscs = cJSON_AddArrayToObject(object, "qdiscs");
+	for (i = 0; i < phase->qdisc_count; i++)
+		cJSON_AddItemToArray(qdiscs, phase_qdisc_json(result, &phase->qdiscs[i]));
+	cJSON_AddItemToObject(object, "tcp", phase_tcp_json(phase));
+	cJSON_AddItemToObject(object, "iperf3", phase_iperf3_json(result, phase));
+	return object;
+}
+
+static void write_phases(struct writer *writer, const struct result *result)
+{
+	unsigned int i;
+
+	open_member(writer, "phases", "[");
+	for (i = 0; i < PHASES; i++)
+		if (result->phases[i].valid)
+			write_element(writer, phase_json(result, &result->phases[i]));
+	close_member(writer, "]");
+}
+
+static cJSON *cause_json(const struct result *result)
+{
+	const struct attribution *attribution = &result->attribution;
+	cJSON *cause;
+
+	if (!qdisc_id(result, attribution->cause_qdisc))
+		return cJSON_CreateNull();
+	cause = cJSON_CreateObject();
+	add_qdisc(cause, "qdisc", result, attribution->cause_qdisc);
+	add_double(cause, "share", attribution->cause_share);
+	cJSON_AddStringToObject(cause, "text", attribution->cause_text);
+	return cause;
+}
+
+/* Without an increase worth the name there is nothing to explain: null, not 0. */
+static cJSON *attribution_json(const struct result *result)
+{
+	const struct attribution *attribution = &result->attribution;
+	bool both = result->phases[PHASE_IDLE].received && result->phases[PHASE_LOAD].received;
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddBoolToObject(object, "valid", attribution->valid);
+	add_double(object, "rtt_increase_ns", both ? attribution->rtt_increase_ns : NAN);
+	add_double(object, "rtt_increase_median_ns",
+		   both ? attribution->rtt_increase_median_ns : NAN);
+	add_double(object, "explained", attribution->valid ? attribution->explained : NAN);
+	add_double(object, "unexplained_ns",
+		   attribution->valid ? attribution->unexplained_ns : NAN);
+	cJSON_AddItemToObject(object, "cause", cause_json(result));
+	cJSON_AddStringToObject(object, "verdict", attribution->verdict);
+	return object;
+}
+
+/* ---- probes ---- */
+
+static cJSON *leg_json(const struct result *result, const struct leg *leg)
+{
+	static const char *const kinds[] = {
+		[LEG_QDISC] = "qdisc",
+		[LEG_DRIVER] = "driver",
+		[LEG_LINK] = "link",
+		[LEG_STACK] = "stack",
+	};
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(object, "kind", kinds[leg->kind]);
+	if (leg->kind == LEG_QDISC)
+		add_qdisc(object, "qdisc", result, leg->qdisc);
+	if (leg->kind != LEG_STACK)
+		cJSON_AddStringToObject(object, "device", leg->device);
+	add_netns(object, result, leg->netns);
+	cJSON_AddBoolToObject(object, "reply", leg->reply);
+	add_u64(object, "ns", leg->ns);
+	return object;
+}
+
+static cJSON *probe_json(const struct result *result, const struct probe *probe)
+{
+	cJSON *object = cJSON_CreateObject(), *legs;
+	unsigned int i;
+
+	add_u64(object, "seq", probe->sequence);
+	add_u64(object, "id", probe->id);
+	cJSON_AddBoolToObject(object, "ipv6", probe->ipv6);
+	if (probe->phase >= 0 && probe->phase < PHASES)
+		cJSON_AddStringToObject(object, "phase", phase_name_text(probe->phase));
+	else
+		cJSON_AddNullToObject(object, "phase");
+	add_u64(object, "sent_ns", probe->sent_ns);
+	if (probe->lost)
+		cJSON_AddNullToObject(object, "rtt_ns");
+	else
+		add_u64(object, "rtt_ns", probe->rtt_ns);
+	add_nonzero(object, "ping_rtt_ns", probe->ping_rtt_ns);
+	cJSON_AddBoolToObject(object, "lost", probe->lost);
+	cJSON_AddBoolToObject(object, "complete", probe->complete);
+	legs = cJSON_AddArrayToObject(object, "legs");
+	for (i = 0; i < probe->leg_count; i++)
+		cJSON_AddItemToArray(legs, leg_json(result, &probe->legs[i]));
+	return object;
+}
+
+static void write_probes(struct writer *writer, const struct result *result)
+{
+	size_t i;
+
+	open_member(writer, "probes", "[");
+	for (i = 0; i < result->probe_count; i++)
+		write_element(writer, probe_json(result, &result->probes[i]));
+	close_member(writer, "]");
+}
+
+/* ---- iperf3 ---- */
+
+static cJSON *interval_json(const struct iperf3_interval *interval)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	add_double(object, "start_s", interval->start_s);
+	add_double(object, "end_s", interval->end_s);
+	add_double(object, "bits_per_second", interval->bits_per_second);
+	add_known(object, "retransmits", interval->retransmits);
+	add_known(object, "rtt_us", interval->rtt_us);
+	add_known(object, "cwnd_bytes", interval->cwnd_bytes);
+	return object;
+}
+
+static cJSON *iperf3_json(const struct result *result)
+{
+	cJSON *object, *command, *intervals;
+	size_t i;
+
+	if (!result->have_iperf3)
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	cJSON_AddStringToObject(object, "version", result->iperf3.version);
+	command = cJSON_AddArrayToObject(object, "command");
+	for (i = 0; result->iperf3_command && result->iperf3_command[i]; i++)
+		cJSON_AddItemToArray(command, cJSON_CreateString(result->iperf3_command[i]));
+	cJSON_AddStringToObject(object, "congestion", result->iperf3.congestion);
+	add_sums(object, &result->iperf3);
+	intervals = cJSON_AddArrayToObject(object, "intervals");
+	for (i = 0; i < result->iperf3.interval_count; i++)
+		cJSON_AddItemToArray(intervals, interval_json(&result->iperf3.intervals[i]));
+	return object;
+}
+
+/* ---- losses ---- */
+
+static cJSON *losses_json(const struct result *result)
+{
+	const struct tracer_losses *losses = &result->losses;
+	cJSON *object = cJSON_CreateObject();
+
+	add_u64(object, "ring_full", losses->ring_full);
+	add_u64(object, "slot_overwrites", losses->slot_overwrites);
+	add_u64(object, "flow_misses", losses->flow_misses);
+	add_u64(object, "events_late", losses->slices_late);
+	add_u64(object, "unmatched", losses->unmatched);
+	add_u64(object, "records_full", losses->records_full);
+	add_u64(object, "recursion_misses", losses->recursion_misses);
+	add_u64(object, "negative", losses->negative);
+	add_u64(object, "stale", losses->stale);
+	add_u64(object, "tcp_flows_full", losses->tcp_flows_full);
+	add_u64(object, "ping_unmatched", result->ping_unmatched);
+	add_u64(object, "clock_steps", result->clock_steps);
+	return object;
+}
+
+/* ---- timeline ---- */
+
+static void summarize_sample(const struct qdisc_sample *sample, struct histogram *histogram,
+			     struct summary *summary)
+{
+	unsigned int i;
+
+	histogram_init(histogram);
+	histogram->count = (__u64)sample->count;
+	histogram->sum = sample->sum;
+	histogram->min = sample->min;
+	histogram->max = sample->max;
+	for (i = 0; i < sample->part_count; i++)
+		if (sample->parts[i].bucket < HISTOGRAM_BUCKETS)
+			histogram->counts[sample->parts[i].bucket] = sample->parts[i].count;
+	histogram_summary(histogram, summary);
+}
+
+static cJSON *sample_json(const struct result *result, const struct qdisc_sample *sample,
+			  struct histogram *room)
+{
+	cJSON *object = cJSON_CreateObject(), *sojourn;
+	struct summary summary;
+
+	summarize_sample(sample, room, &summary);
+	add_qdisc(object, "qdisc", result, sample->qdisc);
+	add_u64(object, "begin_ns", sample->begin_ns);
+	add_u64(object, "end_ns", sample->end_ns);
+	/* A slice that only takes requeued packets back has less than none: a sum of slices is right. */
+	add_s64(object, "packets", sample->count);
+	sojourn = cJSON_AddObjectToObject(object, "sojourn_ns");
+	if (summary.count) {
+		add_u64(sojourn, "p50", summary.p50);
+		add_u64(sojourn, "max", summary.max);
+	} else {
+		cJSON_AddNullToObject(sojourn, "p50");
+		cJSON_AddNullToObject(sojourn, "max");
+	}
+	add_u64(object, "backlog_bytes_max", sample->backlog_bytes_max);
+	add_u64(object, "backlog_packets_max", sample->backlog_packets_max);
+	add_double(object, "backlog_bytes_mean", sample->backlog_bytes_mean);
+	add_double(object, "backlog_packets_mean", sample->backlog_packets_mean);
+	add_u64(object, "backlog_bytes", sample->backlog_bytes);
+	add_u64(object, "backlog_packets", sample->backlog_packets);
+	add_u64(object, "drops", sample->delta.rejected_packets + sample->delta.dropped_packets);
+	return object;
+}
+
+static void write_samples(struct writer *writer, const struct result *result)
+{
+	struct histogram *room = malloc(sizeof(*room));
+	size_t i;
+
+	if (!room)
+		writer->failed = true;
+	open_member(writer, "qdisc_samples", "[");
+	for (i = 0; room && i < result->sample_count; i++)
+		write_element(writer, sample_json(result, &result->samples[i], room));
+	close_member(writer, "]");
+	free(room);
+}
+
+static void add_address(cJSON *object, const char *name, int family, const __u8 *address)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (inet_ntop(family == AF_INET6 ? AF_INET6 : AF_INET, address, text, sizeof(text)))
+		cJSON_AddStringToObject(object, name, text);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+static cJSON *tcp_json(const struct result *result, const struct tcp_event *event)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	add_u64(object, "time_ns", event->header.time_ns);
+	add_netns(object, result, event->header.netns);
+	add_address(object, "local", event->family, event->local);
+	add_u64(object, "local_port", event->local_port);
+	add_address(object, "remote", event->family, event->remote);
+	add_u64(object, "remote_port", event->remote_port);
+	add_u64(object, "srtt_ns", (__u64)event->srtt_us * 1000);
+	add_u64(object, "cwnd", event->cwnd);
+	if (event->ssthresh >= TCP_SSTHRESH_UNSET)
+		cJSON_AddNullToObject(object, "ssthresh");
+	else
+		add_u64(object, "ssthresh", event->ssthresh);
+	add_u64(object, "in_flight", event->in_flight);
+	/* The contract has rates in bit/s; the kernel has bytes, and ~0 for no limit. */
+	if (event->pacing_rate > ~0ULL / 8)
+		cJSON_AddNullToObject(object, "pacing_rate");
+	else
+		add_u64(object, "pacing_rate", event->pacing_rate * 8);
+	add_u64(object, "bytes_acked", event->bytes_acked);
+	add_u64(object, "total_retransmits", event->total_retransmits);
+	add_u64(object, "mss", event->mss);
+	return object;
+}
+
+static cJSON *retransmit_json(const struct result *result, const struct retransmit_event *event)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	add_u64(object, "time_ns", event->header.time_ns);
+	add_netns(object, result, event->header.netns);
+	add_address(object, "local", event->family, event->local);
+	add_u64(object, "local_port", event->local_port);
+	add_address(object, "remote", event->family, event->remote);
+	add_u64(object, "remote_port", event->remote_port);
+	add_u64(object, "sequence", event->sequence);
+	add_u64(object, "length", event->length);
+	return object;
+}
+
+static void write_timeline(struct writer *writer, const struct result *result)
+{
+	size_t i;
+
+	open_member(writer, "timeline", "{");
+	write_samples(writer, result);
+	open_member(writer, "tcp_samples", "[");
+	for (i = 0; i < result->tcp_count; i++)
+		write_element(writer, tcp_json(result, &result->tcp[i]));
+	close_member(writer, "]");
+	open_member(writer, "retransmits", "[");
+	for (i = 0; i < result->retransmit_count; i++)
+		write_element(writer, retransmit_json(result, &result->retransmits[i]));
+	close_member(writer, "]");
+	close_member(writer, "}");
+}
+
+/* ---- the document ---- */
+
+static void write_document(struct writer *writer, const struct result *result)
+{
+	fputc('{', writer->stream);
+	write_member(writer, "schema", cJSON_CreateString(SCHEMA));
+	write_member(writer, "complete", cJSON_CreateBool(result->complete));
+	write_member(writer, "incomplete_why", result->incomplete_why[0] ?
+		     cJSON_CreateString(result->incomplete_why) : cJSON_CreateNull());
+	write_member(writer, "interrupted", cJSON_CreateBool(result->interrupted));
+	write_member(writer, "tool", tool_json(result));
+	write_member(writer, "scenario", scenario_json(&result->scenario));
+	write_member(writer, "window", window_json(result));
+	write_member(writer, "attribution", attribution_json(result));
+	write_phases(writer, result);
+	write_qdiscs(writer, result);
+	write_member(writer, "iperf3", iperf3_json(result));
+	write_member(writer, "losses", losses_json(result));
+	write_probes(writer, result);
+	write_timeline(writer, result);
+	fputs("\n}\n", writer->stream);
+}
+
+/* An allocation of cJSON's that fails leaves a member out; these hooks tell. */
+static bool allocation_failed;
+
+static void *watching_malloc(size_t size)
+{
+	void *memory = malloc(size);
+
+	if (!memory)
+		allocation_failed = true;
+	return memory;
+}
+
+char *out_json(const struct result *result)
+{
+	cJSON_Hooks hooks = { .malloc_fn = watching_malloc, .free_fn = free };
+	struct writer writer = { 0 };
+	char *text = NULL;
+	size_t size;
+
+	writer.stream = open_memstream(&text, &size);
+	if (!writer.stream)
+		return NULL;
+	allocation_failed = false;
+	cJSON_InitHooks(&hooks);
+	write_document(&writer, result);
+	cJSON_InitHooks(NULL);
+	if (ferror(writer.stream))
+		writer.failed = true;
+	if (fclose(writer.stream) || writer.failed || allocation_failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/pkt_sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribution.h"
+#include "out.h"
+#include "phase.h"
+#include "units.h"
+
+#define LINE_WIDTH	100
+#define COLUMNS_MAX	10
+#define CELL_SIZE	128
+
+/* A median that the load left behind: so much more than idle is still the load's. */
+#define RECOVERED_FACTOR	2
+#define RECOVERED_SLACK_NS	1000000
+
+/* ---- lines and tables ---- */
+
+static void print_bold(FILE *file, bool color, const char *text)
+{
+	fprintf(file, color ? "\033[1m%s\033[0m" : "%s", text);
+}
+
+/*
+ * Print words up to the line's width; further lines are indented, the first one
+ * by the spaces that text begins with. Ends the line.
+ */
+static void print_wrapped(FILE *file, unsigned int indent, const char *text)
+{
+	size_t column = strspn(text, " "), length;
+	bool first = true;
+
+	fprintf(file, "%*s", (int)column, "");
+	for (text += column; *text; text += strspn(text, " \n")) {
+		length = strcspn(text, " \n");
+		if (!first && column + 1 + length > LINE_WIDTH) {
+			fprintf(file, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!first) {
+			fputc(' ', file);
+			column++;
+		}
+		fwrite(text, 1, length, file);
+		column += length;
+		text += length;
+		first = false;
+	}
+	fputc('\n', file);
+}
+
+static void print_line(FILE *file, unsigned int indent, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void print_line(FILE *file, unsigned int indent, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	if (text)
+		print_wrapped(file, indent, text);
+	free(text);
+}
+
+struct row {
+	char cells[COLUMNS_MAX][CELL_SIZE];
+	char *note;		/* a line below the row, or NULL; owned */
+};
+
+/* Cells are kept until all widths are known. The first column is left-aligned. */
+struct table {
+	struct row *rows;	/* the first one is the heading */
+	size_t count, capacity;
+	unsigned int columns;
+	bool failed;		/* out of memory: rows are missing */
+};
+
+static struct row *table_row(struct table *table)
+{
+	size_t capacity = table->capacity ? table->capacity * 2 : 16;
+	struct row *rows;
+
+	if (table->count == table->capacity) {
+		rows = reallocarray(table->rows, capacity, sizeof(*rows));
+		if (!rows) {
+			table->failed = true;
+			return NULL;
+		}
+		table->rows = rows;
+		table->capacity = capacity;
+	}
+	memset(&table->rows[table->count], 0, sizeof(*table->rows));
+	return &table->rows[table->count++];
+}
+
+static void table_heading(struct table *table, const char *const titles[], unsigned int columns)
+{
+	struct row *row;
+	unsigned int i;
+
+	memset(table, 0, sizeof(*table));
+	table->columns = columns;
+	row = table_row(table);
+	for (i = 0; row && i < columns; i++)
+		snprintf(row->cells[i], CELL_SIZE, "%s", titles[i]);
+}
+
+static void set_cell(struct row *row, unsigned int column, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void set_cell(struct row *row, unsigned int column, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(row->cells[column], CELL_SIZE, format, arguments);
+	va_end(arguments);
+}
+
+static void set_time(struct row *row, unsigned int column, const struct summary *summary, __u64 ns)
+{
+	char text[UNITS_TEXT];
+
+	if (summary->count)
+		set_cell(row, column, "%s", units_time_text((double)ns, text));
+	else
+		set_cell(row, column, "-");
+}
+
+static unsigned int column_width(const struct table *table, unsigned int column)
+{
+	unsigned int width = 0;
+	size_t i, length;
+
+	for (i = 0; i < table->count; i++) {
+		length = strlen(table->rows[i].cells[column]);
+		if (length > width)
+			width = (unsigned int)length;
+	}
+	return width;
+}
+
+/* A first cell that leaves the others no room gets a line of its own. */
+static void print_row(FILE *file, const struct table *table, const struct row *row,
+		      const unsigned int *widths)
+{
+	unsigned int i;
+
+	if (strlen(row->cells[0]) > widths[0])
+		fprintf(file, "%s\n%*s", row->cells[0], (int)widths[0], "");
+	else
+		fprintf(file, "%-*s", (int)widths[0], row->cells[0]);
+	for (i = 1; i < table->columns; i++)
+		fprintf(file, "  %*s", (int)widths[i], row->cells[i]);
+	fputc('\n', file);
+	if (row->note)
+		print_line(file, 4, "    %s", row->note);
+}
+
+static void table_print(FILE *file, struct table *table)
+{
+	unsigned int widths[COLUMNS_MAX], i, rest = 0;
+	size_t row;
+
+	for (i = 0; i < table->columns; i++) {
+		widths[i] = column_width(table, i);
+		if (i)
+			rest += widths[i] + 2;
+	}
+	if (rest < LINE_WIDTH && widths[0] > LINE_WIDTH - rest)
+		widths[0] = LINE_WIDTH - rest;
+	for (row = 0; row < table->count; row++) {
+		print_row(file, table, &table->rows[row], widths);
+		free(table->rows[row].note);
+	}
+	if (table->failed)
+		fputs("(out of memory: rows are missing)\n", file);
+	free(table->rows);
+}
+
+/* ---- names ---- */
+
+/* "pl-router/wan0 tbf 10:", with the parent where it is not the device itself. */
+static void name_qdisc(const struct result_qdisc *qdisc, char *text, size_t size)
+{
+	char handle[16], parent[16];
+
+	snprintf(text, size, "%s%s%s %s %s%s%s", qdisc->netns_name,
+		 qdisc->netns_name[0] ? "/" : "", qdisc->device, qdisc->kind,
+		 qdisc_handle_text(qdisc->handle, handle),
+		 qdisc->parent == TC_H_ROOT ? "" : " parent ",
+		 qdisc->parent == TC_H_ROOT ? "" : qdisc_handle_text(qdisc->parent, parent));
+}
+
+/* ---- the parts of the summary, from top to bottom ---- */
+
+static void print_qdisc_words(FILE *stream, const struct scenario *scenario)
+{
+	char text[UNITS_TEXT];
+
+	fprintf(stream, "%s 10: on wan0 in %srouter", scenario->qdisc_kind, scenario->lab_prefix);
+	if (!strcmp(scenario->qdisc_kind, "tbf") || !strcmp(scenario->qdisc_kind, "htb"))
+		fprintf(stream, ", rate %s", units_rate_text((double)scenario->qdisc_rate, text));
+	if (strcmp(scenario->qdisc_kind, "tbf"))
+		return;
+	fprintf(stream, ", burst %s", units_size_text((double)scenario->qdisc_burst, text));
+	fprintf(stream, ", latency %s", units_time_text((double)scenario->qdisc_latency_ns, text));
+}
+
+static void print_load_words(FILE *stream, const struct scenario *scenario)
+{
+	static const char *const directions[] = {
+		[LOAD_UP] = "client to server",
+		[LOAD_DOWN] = "server to client",
+		[LOAD_BIDIR] = "both ways at once",
+	};
+	bool udp = scenario->load_proto == LOAD_UDP;
+	char text[UNITS_TEXT];
+
+	fprintf(stream, "%u %s stream%s", scenario->load_streams, udp ? "UDP" : "TCP",
+		scenario->load_streams == 1 ? "" : "s");
+	if (!udp && scenario->load_congestion[0])
+		fprintf(stream, " (%s)", scenario->load_congestion);
+	if (scenario->load_rate)
+		fprintf(stream, " of at most %s", units_rate_text((double)scenario->load_rate, text));
+	fprintf(stream, ", %s%s, %llu s", directions[scenario->load_direction],
+		scenario->lab_ipv6 ? " over IPv6" : "", scenario->load_ns / 1000000000ULL);
+}
+
+static void print_header(const struct result *result, FILE *file, bool color)
+{
+	char *words = NULL;
+	size_t size;
+	FILE *stream;
+
+	print_bold(file, color, "sojourn");
+	fprintf(file, " %s, kernel %s, tier %s\n", result->version, result->kernel, result->tier);
+	stream = open_memstream(&words, &size);
+	if (!stream)
+		return;
+	fprintf(stream, "scenario %s: ", result->scenario.name);
+	print_qdisc_words(stream, &result->scenario);
+	fputs("; ", stream);
+	print_load_words(stream, &result->scenario);
+	if (!fclose(stream))
+		print_wrapped(file, 4, words);
+	free(words);
+}
+
+static void set_throughput(const struct result *result, const struct phase *phase, struct row *row)
+{
+	char text[UNITS_TEXT];
+
+	if (phase->name == PHASE_LOAD && result->have_iperf3 && result->iperf3.received.present)
+		set_cell(row, 7, "%s",
+			 units_rate_text(result->iperf3.received.bits_per_second, text));
+	else
+		set_cell(row, 7, "-");
+}
+
+static void print_phases(const struct result *result, FILE *file)
+{
+	static const char *const titles[] = {
+		"phase", "sent", "lost", "RTT median", "p95", "p99", "max", "delivered"
+	};
+	struct table table;
+	unsigned int i;
+
+	table_heading(&table, titles, 8);
+	for (i = 0; i < PHASES; i++) {
+		const struct phase *phase = &result->phases[i];
+		struct row *row = phase->valid ? table_row(&table) : NULL;
+
+		if (!row)
+			continue;
+		set_cell(row, 0, "%s", phase_name_text(phase->name));
+		set_cell(row, 1, "%u", phase->sent);
+		set_cell(row, 2, "%u", phase->lost);
+		set_time(row, 3, &phase->rtt, phase->rtt.p50);
+		set_time(row, 4, &phase->rtt, phase->rtt.p95);
+		set_time(row, 5, &phase->rtt, phase->rtt.p99);
+		set_time(row, 6, &phase->rtt, phase->rtt.max);
+		set_throughput(result, phase, row);
+	}
+	fputc('\n', file);
+	table_print(file, &table);
+}
+
+/* No packet in any phase and none in the ledger: not worth a row. */
+static bool saw_packets(const struct result *result, size_t qdisc)
+{
+	const struct ledger *ledger = &result->qdiscs[qdisc].ledger;
+
+	return ledger->offered || ledger->measured || ledger->bypassed || ledger->unmatched ||
+	       (ledger->have_kernel && (ledger->kernel.packets || ledger->kernel.drops));
+}
+
+static void add_qdisc_row(const struct result *result, const struct phase_qdisc *qdisc,
+			  struct row *row)
+{
+	const struct summary *summary = &qdisc->summary;
+	char text[UNITS_TEXT], share[SHARE_TEXT];
+
+	name_qdisc(&result->qdiscs[qdisc->qdisc], row->cells[0], CELL_SIZE);
+	set_cell(row, 1, "%llu", qdisc->packets);
+	set_time(row, 2, summary, summary->p50);
+	set_time(row, 3, summary, summary->p95);
+	set_time(row, 4, summary, summary->p99);
+	set_time(row, 5, summary, summary->max);
+	set_cell(row, 6, "%s / %llu", units_size_text((double)qdisc->backlog_bytes_max, text),
+		 qdisc->backlog_packets_max);
+	set_cell(row, 7, "%llu", qdisc->drops);
+	set_cell(row, 8, "%s", share_text(qdisc->share, share));
+}
+
+static void print_phase_qdiscs(const struct result *result, const struct phase *phase, FILE *file)
+{
+	char title[CELL_SIZE];
+	const char *titles[] = {
+		title, "packets", "median", "p95", "p99", "max", "backlog max", "drops", "share"
+	};
+	struct table table;
+	struct row *row;
+	unsigned int i;
+
+	snprintf(title, sizeof(title), "%s: sojourn in", phase_name_text(phase->name));
+	table_heading(&table, titles, 9);
+	for (i = 0; i < phase->qdisc_count; i++) {
+		if (!phase->qdiscs[i].packets && !phase->qdiscs[i].drops &&
+		    !phase->qdiscs[i].backlog_bytes_max)
+			continue;
+		row = table_row(&table);
+		if (row)
+			add_qdisc_row(result, &phase->qdiscs[i], row);
+	}
+	if (table.count > 1)
+		fputc('\n', file);
+	else
+		table.count = 0;
+	table_print(file, &table);
+}
+
+static void print_sum(FILE *stream, const char *who, const struct iperf3_sum *sum)
+{
+	char text[UNITS_TEXT];
+
+	if (!sum->present)
+		return;
+	fprintf(stream, "; %s %s", who, units_rate_text(sum->bits_per_second, text));
+	if (sum->retransmits >= 0)
+		fprintf(stream, ", %.0f retransmit%s", sum->retransmits,
+			sum->retransmits == 1 ? "" : "s");
+	if (sum->lost_packets >= 0 && sum->packets > 0)
+		fprintf(stream, ", %.0f of %.0f datagrams lost", sum->lost_packets, sum->packets);
+	if (sum->jitter_ms >= 0)
+		fprintf(stream, ", jitter %.3g ms", sum->jitter_ms);
+}
+
+static void print_iperf3(const struct result *result, FILE *file)
+{
+	const struct iperf3_result *iperf3 = &result->iperf3;
+	char *words = NULL;
+	size_t size;
+	FILE *stream;
+
+	if (!result->have_iperf3)
+		return;
+	stream = open_memstream(&words, &size);
+	if (!stream)
+		return;
+	fputs(iperf3->version[0] ? iperf3->version : "iperf3", stream);
+	print_sum(stream, "sender", &iperf3->sent);
+	print_sum(stream, "receiver (delivered)", &iperf3->received);
+	print_sum(stream, "reverse sender", &iperf3->sent_reverse);
+	print_sum(stream, "reverse receiver (delivered)", &iperf3->received_reverse);
+	if (!fclose(stream)) {
+		fputc('\n', file);
+		print_wrapped(file, 4, words);
+	}
+	free(words);
+}
+
+static void print_tcp(const struct result *result, FILE *file)
+{
+	const struct phase *load = &result->phases[PHASE_LOAD];
+	char median[UNITS_TEXT], max[UNITS_TEXT];
+
+	if (!load->valid || !load->srtt.count)
+		return;
+	print_line(file, 4,
+		   "TCP under load: srtt median %s, max %s; cwnd median %llu, max %llu packets; %u retransmit%s seen",
+		   units_time_text((double)load->srtt.p50, median),
+		   units_time_text((double)load->srtt.max, max), load->cwnd.p50, load->cwnd.max,
+		   load->retransmits, load->retransmits == 1 ? "" : "s");
+}
+
+static const char *agrees_text(enum ledger_verdict agrees)
+{
+	return agrees == LEDGER_AGREES ? "agrees" :
+	       agrees == LEDGER_DISAGREES ? "DISAGREES" : "unknown";
+}
+
+static char *ledger_note(const struct ledger *ledger)
+{
+	const char *separator = ledger->why[0] ? ": " : "";
+	char *note = NULL;
+
+	if (ledger->have_kernel) {
+		if (asprintf(&note,
+			     "kernel: %llu packets, %llu drops, %llu requeues, backlog %llu; traced: %llu requeues; %s%s%s",
+			     ledger->kernel.packets, ledger->kernel.drops,
+			     ledger->kernel.requeues, ledger->kernel.backlog_packets,
+			     ledger->requeued, agrees_text(ledger->agrees), separator,
+			     ledger->why) < 0)
+			return NULL;
+	} else if (asprintf(&note, "kernel: %s%s%s", agrees_text(ledger->agrees), separator,
+			    ledger->why) < 0) {
+		return NULL;
+	}
+	return note;
+}
+
+static void add_ledger_row(const struct result_qdisc *qdisc, struct row *row)
+{
+	const struct ledger *ledger = &qdisc->ledger;
+
+	name_qdisc(qdisc, row->cells[0], CELL_SIZE);
+	set_cell(row, 1, "%llu", ledger->offered);
+	set_cell(row, 2, "%llu", ledger->measured);
+	set_cell(row, 3, "%llu", ledger->bypassed);
+	set_cell(row, 4, "%llu", ledger->rejected);
+	set_cell(row, 5, "%llu", ledger->dropped_inside);
+	set_cell(row, 6, "%llu", ledger->queued);
+	set_cell(row, 7, "%lld", ledger->unaccounted);
+	row->note = ledger_note(ledger);
+}
+
+static void print_ledger(const struct result *result, FILE *file)
+{
+	static const char *const titles[] = {
+		"ledger, packets", "offered", "= measured", "+ bypassed", "+ rejected",
+		"+ dropped", "+ queued", "+ unaccounted"
+	};
+	unsigned int idle = 0;
+	struct table table;
+	struct row *row;
+	size_t i;
+
+	table_heading(&table, titles, 8);
+	for (i = 0; i < result->qdisc_count; i++) {
+		if (!result->qdiscs[i].root)
+			continue;
+		if (!saw_packets(result, i)) {
+			idle++;
+			continue;
+		}
+		row = table_row(&table);
+		if (row)
+			add_ledger_row(&result->qdiscs[i], row);
+	}
+	fputc('\n', file);
+	table_print(file, &table);
+	if (idle)
+		print_line(file, 4, "%u more root qdisc%s without a packet", idle,
+			   idle == 1 ? "" : "s");
+}
+
+static void print_check(const struct result *result, const struct phase *phase, const char *good,
+			const char *bad, FILE *file)
+{
+	__u64 idle = result->phases[PHASE_IDLE].rtt.p50, now = phase->rtt.p50;
+	char now_text[UNITS_TEXT], idle_text[UNITS_TEXT];
+	bool back = now <= idle * RECOVERED_FACTOR || now <= idle + RECOVERED_SLACK_NS;
+
+	if (!phase->valid || !result->phases[PHASE_IDLE].received)
+		return;
+	if (!phase->received) {
+		print_line(file, 4, "%s: none of its %u probes came back", bad, phase->sent);
+		return;
+	}
+	print_line(file, 4, "%s: median %s, idle was %s", back ? good : bad,
+		   units_time_text((double)now, now_text),
+		   units_time_text((double)idle, idle_text));
+}
+
+static void print_checks(const struct result *result, FILE *file)
+{
+	fputc('\n', file);
+	print_check(result, &result->phases[PHASE_RECOVERY], "recovered", "NOT recovered", file);
+	print_check(result, &result->phases[PHASE_RESTORED],
+		    "restored (qdisc under test removed)",
+		    "NOT restored (qdisc under test removed)", file);
+}
+
+static void add_loss(FILE *stream, unsigned int *count, const char *name, __u64 value)
+{
+	if (!value)
+		return;
+	fprintf(stream, "%s%s %llu", (*count)++ ? ", " : "losses: ", name, value);
+}
+
+static void add_losses(const struct result *result, FILE *stream)
+{
+	const struct tracer_losses *losses = &result->losses;
+	unsigned int count = 0;
+
+	add_loss(stream, &count, "events that found the ring buffer full", losses->ring_full);
+	add_loss(stream, &count, "waiting packets forgotten for want of a slot",
+		 losses->slot_overwrites);
+	add_loss(stream, &count, "GSO segments not matched", losses->flow_misses);
+	add_loss(stream, &count, "other packets not matched", losses->unmatched);
+	add_loss(stream, &count, "packets of qdiscs without a record", losses->records_full);
+	add_loss(stream, &count, "samples later than their slice", losses->slices_late);
+	add_loss(stream, &count, "runs skipped by the kernel", losses->recursion_misses);
+	add_loss(stream, &count, "negative sojourns taken as 0", losses->negative);
+	add_loss(stream, &count, "packets whose end was not seen", losses->stale);
+	add_loss(stream, &count, "TCP states not rate-limited", losses->tcp_flows_full);
+	add_loss(stream, &count, "probes that ping and the trace do not share",
+		 result->ping_unmatched);
+	add_loss(stream, &count, "steps of the clock", result->clock_steps);
+	if (!count)
+		fputs("no losses", stream);
+}
+
+static void print_losses(const struct result *result, FILE *file)
+{
+	char *words = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&words, &size);
+
+	if (!stream)
+		return;
+	add_losses(result, stream);
+	if (!fclose(stream))
+		print_wrapped(file, 4, words);
+	free(words);
+	if (!result->complete)
+		print_line(file, 4, "INCOMPLETE: %s",
+			   result->incomplete_why[0] ? result->incomplete_why :
+						       "the reason is not known");
+	if (result->interrupted)
+		print_line(file, 4, "interrupted: the figures are of the part that ran");
+}
+
+/* Qdiscs below a root; a multi-queue qdisc's own children are roots themselves. */
+static bool is_child(const struct result_qdisc *qdisc)
+{
+	return !qdisc->root && qdisc->parent != TC_H_ROOT && qdisc->parent != TC_H_INGRESS;
+}
+
+static void print_unseen(const struct result *result, FILE *file)
+{
+	char name[CELL_SIZE] = "";
+	unsigned int children = 0;
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++) {
+		if (!is_child(&result->qdiscs[i]))
+			continue;
+		if (!children++)
+			name_qdisc(&result->qdiscs[i], name, sizeof(name));
+	}
+	if (!children)
+		return;
+	print_line(file, 4,
+		   "not seen by the %s tier: the time inside %u child qdisc%s (%s%s) is part of %s root's",
+		   result->tier, children, children == 1 ? "" : "s", name,
+		   children == 1 ? "" : " and others", children == 1 ? "its" : "their");
+}
+
+static void print_verdict(const struct result *result, FILE *file, bool color)
+{
+	const struct attribution *attribution = &result->attribution;
+
+	if (!attribution->verdict[0])
+		return;
+	fputc('\n', file);
+	if (attribution->cause_text[0])
+		print_line(file, 4, "cause: %s", attribution->cause_text);
+	fputs(color ? "\033[1m" : "", file);
+	print_wrapped(file, 4, attribution->verdict);
+	fputs(color ? "\033[0m" : "", file);
+}
+
+void out_text(const struct result *result, FILE *file, bool color)
+{
+	unsigned int i;
+
+	print_header(result, file, color);
+	print_phases(result, file);
+	for (i = 0; i < PHASES; i++)
+		if (result->phases[i].valid)
+			print_phase_qdiscs(result, &result->phases[i], file);
+	print_iperf3(result, file);
+	print_tcp(result, file);
+	print_ledger(result, file);
+	print_checks(result, file);
+	print_losses(result, file);
+	print_unseen(result, file);
+	print_verdict(result, file, color);
+}
