@@ -18,6 +18,7 @@
 #include "error.h"
 
 #define LAB_STATE_DIRECTORY "/run/sojourn"
+#define LAB_NAME_SIZE	64	/* of a namespace's name with its NUL; as in struct qdisc_info */
 
 enum lab_host { LAB_CLIENT, LAB_ROUTER, LAB_SERVER, LAB_HOSTS };
 
@@ -57,12 +58,39 @@ int lab_destroy(struct lab *lab, struct error *error);
 
 /*
  * Remove what a dead lab of that prefix left: exactly the namespaces that its
- * state file proves to be ours. prefix NULL: every lab with a state file.
- * *removed counts namespaces. Returns 0, or -1 and error.
+ * state file proves to be ours. prefix NULL: every lab with a state file. A lab
+ * whose owner still runs is left alone and is an error (EXIT_CANNOT); the
+ * others are removed all the same. *removed counts namespaces. Returns 0, or
+ * -1 and error.
  */
 int lab_remove(const char *prefix, unsigned int *removed, struct error *error);
 
-/* Names and state of all labs with a state file, one line each, to stdout. Returns their number. */
-int lab_list(void);
+/*
+ * The same with a say in it: force takes a lab whose owner runs too. removal
+ * (may be NULL) tells what was found under each name. No state file: 0 and
+ * removal->found false.
+ */
+enum lab_fate {
+	LAB_FATE_ABSENT,	/* nothing of that name was there any more */
+	LAB_FATE_REMOVED,
+	LAB_FATE_FOREIGN,	/* something else has that name by now: left alone */
+};
+
+struct lab_removal {
+	bool found;
+	char names[LAB_HOSTS][LAB_NAME_SIZE];
+	enum lab_fate fate[LAB_HOSTS];
+	unsigned int removed;
+};
+
+int lab_remove_one(const char *prefix, bool force, struct lab_removal *removal,
+		   struct error *error);
+
+/*
+ * Call line(context, text) for each lab with a state file: its prefix, owner
+ * and names, one line without newline. Returns their number, or -1 and error.
+ */
+int lab_list(void (*line)(void *context, const char *text), void *context,
+	     struct error *error);
 
 #endif
