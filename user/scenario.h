@@ -35,28 +35,40 @@ struct scenario {
 	unsigned int restored_count;	/* restored.count 20 */
 	char lab_prefix[24];		/* lab.prefix pl- */
 	bool lab_ipv6;			/* lab.ipv6 false: probe and load over IPv4 */
+	__u64 assigned;			/* bit n: key n of scenario.c was set by somebody */
 };
 
 /*
- * Fill scenario with the named scenario's defaults. Unknown names fail with
- * EXIT_USAGE and name those that exist and the closest one.
+ * Fill scenario with the defaults of the named scenario, or from a file: a name
+ * with a "/" in it, or one of a file that exists where no scenario has that
+ * name. A file has one "key = value" a line, the keys of scenario_set(); empty
+ * lines and lines that begin with "#" are skipped. Unknown names fail with
+ * EXIT_USAGE and name those that exist and the closest one; a bad line fails
+ * with its file name and number.
  */
 int scenario_named(struct scenario *scenario, const char *name, struct error *error);
 
 /*
  * Apply one "key=value". Unknown keys fail and name the close ones; bad values
- * fail and say what the key takes.
+ * fail and say what the key takes. A plain number for a time is seconds, but
+ * for qdisc.latency, where tc means microseconds by it: that one needs a unit.
  */
 int scenario_set(struct scenario *scenario, const char *assignment, struct error *error);
 
 /*
- * Bounds between values: are there probes for every phase, is the burst large
- * enough for one packet at that rate and the timer, do the names fit. Where
- * idle, load or recovery were set and probe.count was not, the count follows.
+ * Bounds between values: are there probes for every phase, does the load outlast
+ * its margins, can the qdisc be made (qdisc_check()), does the burst hold one
+ * packet. Where probe.count was not set it follows from idle, load, recovery and
+ * the interval; where it was set and recovery.seconds not, recovery is the time
+ * that is left. 0, or -1 and error (EXIT_USAGE) that says what to set.
  */
 int scenario_check(struct scenario *scenario, struct error *error);
 
-/* All keys with their values, for the result; the object is the caller's. */
+/*
+ * "name" and every key with its value: times in ns (keys that end in "seconds":
+ * seconds), rates in bit/s, sizes in bytes. The object is the caller's; NULL:
+ * out of memory.
+ */
 struct cJSON *scenario_json(const struct scenario *scenario);
 
 /* List every key, default and meaning on stdout (`sojourn help run`). */

@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <cjson/cJSON.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "closest.h"
+#include "qdisc_set.h"
+#include "scenario.h"
+#include "units.h"
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+#define SECOND		1000000000ull
+#define LINE_LENGTH	256
+#define FILE_LINES	1000
+
+/* An Ethernet frame of the lab's devices: their MTU of 1500 and the header. */
+#define FRAME_LENGTH	1514
+
+#define LOWER		"abcdefghijklmnopqrstuvwxyz0123456789"
+
+enum key_type {
+	KEY_SECONDS,		/* __u64 ns, shown in seconds */
+	KEY_WHOLE_SECONDS,	/* the same, without a fraction */
+	KEY_TIME,		/* __u64 ns */
+	KEY_UNIT_TIME,		/* the same, a plain number refused */
+	KEY_RATE,		/* __u64 bit/s */
+	KEY_SIZE,		/* __u64 bytes */
+	KEY_COUNT,		/* unsigned int */
+	KEY_PORT,		/* __u16 */
+	KEY_WORD,		/* char array: max bytes with its NUL, of the letters */
+	KEY_CHOICE,		/* an enum: the position in letters, "a|b|c" */
+	KEY_BOOL,
+};
+
+struct key {
+	const char *name;
+	const char *value;	/* default, as scenario_set() takes it */
+	enum key_type type;
+	size_t offset;
+	__u64 min;
+	__u64 max;
+	const char *letters;
+	const char *help;
+};
+
+#define AT(member) offsetof(struct scenario, member)
+#define SIZE(member) sizeof(((struct scenario *)0)->member)
+
+/* The enums of iperf3.h in their order. */
+#define PROTOCOLS	"tcp|udp"
+#define DIRECTIONS	"up|down|bidir"
+
+static const struct key keys[] = {
+	{ "idle.seconds", "3", KEY_SECONDS, AT(idle_ns), SECOND / 1000, 3600 * SECOND, NULL,
+	  "probes alone, before the load" },
+	{ "load.seconds", "15", KEY_WHOLE_SECONDS, AT(load_ns), SECOND, 3600 * SECOND, NULL,
+	  "iperf3's -t, whole seconds" },
+	{ "recovery.seconds", "8", KEY_SECONDS, AT(recovery_ns), SECOND / 1000, 3600 * SECOND, NULL,
+	  "probes alone, after the load" },
+	{ "load.margin", "1", KEY_TIME, AT(margin_ns), 0, 60 * SECOND, NULL,
+	  "left out of the summary at both ends of the load" },
+	{ "recovery.margin", "1", KEY_TIME, AT(settle_ns), 0, 60 * SECOND, NULL,
+	  "recovery begins so long after the load's end" },
+	{ "load.streams", "1", KEY_COUNT, AT(load_streams), 1, 128, NULL,
+	  "parallel iperf3 streams" },
+	{ "load.cc", "cubic", KEY_WORD, AT(load_congestion), 1, SIZE(load_congestion), LOWER "_",
+	  "TCP congestion control" },
+	{ "load.proto", "tcp", KEY_CHOICE, AT(load_proto), 0, 0, PROTOCOLS,
+	  "protocol of the load" },
+	{ "load.rate", "0", KEY_RATE, AT(load_rate), 0, 1000000000000, NULL,
+	  "cap of each stream; 0: none (UDP: iperf3's default)" },
+	{ "load.direction", "up", KEY_CHOICE, AT(load_direction), 0, 0, DIRECTIONS,
+	  "up: client sends, down: server sends, bidir: both" },
+	{ "load.port", "5201", KEY_PORT, AT(load_port), 1, 65535, NULL,
+	  "port of the iperf3 server" },
+	{ "qdisc.kind", "tbf", KEY_WORD, AT(qdisc_kind), 1, SIZE(qdisc_kind), LOWER "_",
+	  "qdisc under test, on wan0 of the router" },
+	{ "qdisc.rate", "10mbit", KEY_RATE, AT(qdisc_rate), 8, 1000000000000, NULL,
+	  "its rate" },
+	{ "qdisc.burst", "32kb", KEY_SIZE, AT(qdisc_burst), 1, 0xffffffff, NULL,
+	  "its bucket" },
+	{ "qdisc.latency", "400ms", KEY_UNIT_TIME, AT(qdisc_latency_ns), 1000, 60 * SECOND, NULL,
+	  "the longest that a packet may wait in it" },
+	{ "probe.interval", "0.1", KEY_TIME, AT(probe_interval_ns), 2000000, 60 * SECOND, NULL,
+	  "between two pings" },
+	{ "probe.count", "260", KEY_COUNT, AT(probe_count), 1, 65535, NULL,
+	  "pings; follows from the times unless set" },
+	{ "probe.size", "56", KEY_COUNT, AT(probe_size), 16, 1452, NULL,
+	  "ping's payload in bytes" },
+	{ "restored.count", "20", KEY_COUNT, AT(restored_count), 0, 65535, NULL,
+	  "pings with the qdisc under test removed" },
+	{ "lab.prefix", "pl-", KEY_WORD, AT(lab_prefix), 1, 21, LOWER "-",
+	  "of the names of the lab's namespaces" },
+	{ "lab.ipv6", "false", KEY_BOOL, AT(lab_ipv6), 0, 0, NULL,
+	  "probe and load over IPv6" },
+};
+
+_Static_assert(COUNT(keys) <= 64, "one bit of scenario.assigned for each key");
+_Static_assert(21 <= SIZE(lab_prefix), "a prefix of 20 bytes and its NUL fit");
+
+/* What a named scenario changes in the defaults; key=value, NULL at the end. */
+struct named {
+	const char *name;
+	const char *const *assignments;
+};
+
+static const char *const bottleneck[] = { NULL };
+
+static const struct named scenarios[] = {
+	{ "bottleneck", bottleneck },
+};
+
+static const struct key *find_key(const char *name)
+{
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (!strcmp(keys[i].name, name))
+			return &keys[i];
+	}
+	return NULL;
+}
+
+static bool assigned(const struct scenario *scenario, const char *name)
+{
+	return scenario->assigned >> (find_key(name) - keys) & 1;
+}
+
+static void *member(struct scenario *scenario, const struct key *key)
+{
+	return (char *)scenario + key->offset;
+}
+
+static const void *const_member(const struct scenario *scenario, const struct key *key)
+{
+	return (const char *)scenario + key->offset;
+}
+
+static bool is_time(const struct key *key)
+{
+	return key->type <= KEY_UNIT_TIME;
+}
+
+/* A bound as a person writes it. */
+static const char *bound_text(const struct key *key, __u64 value, char text[UNITS_TEXT])
+{
+	if (is_time(key))
+		return units_time_text(value, text);
+	if (key->type == KEY_RATE)
+		return units_rate_text(value, text);
+	snprintf(text, UNITS_TEXT, "%llu%s", (unsigned long long)value,
+		 key->type == KEY_SIZE ? " bytes" : "");
+	return text;
+}
+
+static int out_of_bounds(const struct key *key, const char *value, struct error *error)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	return error_set(error, EXIT_USAGE, "%s=%s is out of bounds: it takes %s to %s", key->name,
+			 value, bound_text(key, key->min, low), bound_text(key, key->max, high));
+}
+
+static int parse_number(const struct key *key, const char *value, __u64 *number,
+			struct error *error)
+{
+	struct error inner = { 0 };
+	int failed;
+
+	if (is_time(key))
+		failed = units_parse_time(value, number, &inner);
+	else if (key->type == KEY_RATE)
+		failed = units_parse_rate(value, number, &inner);
+	else if (key->type == KEY_SIZE)
+		failed = units_parse_size(value, number, &inner);
+	else
+		failed = units_parse_count(value, number, &inner);
+	if (failed)
+		return error_set(error, EXIT_USAGE, "%s: %s", key->name, inner.text);
+	return 0;
+}
+
+static int set_number(struct scenario *scenario, const struct key *key, const char *value,
+		      struct error *error)
+{
+	__u64 number;
+
+	if (parse_number(key, value, &number, error))
+		return -1;
+	if (key->type == KEY_UNIT_TIME && isdigit((unsigned char)value[strlen(value) - 1]))
+		return error_set(error, EXIT_USAGE,
+				 "%s=%s has no unit (tc would take microseconds): write it like 400ms",
+				 key->name, value);
+	if (number < key->min || number > key->max)
+		return out_of_bounds(key, value, error);
+	if (key->type == KEY_WHOLE_SECONDS && number % SECOND)
+		return error_set(error, EXIT_USAGE,
+				 "%s=%s is no whole number of seconds, and iperf3 takes no other: write it like 15",
+				 key->name, value);
+	if (key->type == KEY_COUNT)
+		*(unsigned int *)member(scenario, key) = number;
+	else if (key->type == KEY_PORT)
+		*(__u16 *)member(scenario, key) = number;
+	else
+		*(__u64 *)member(scenario, key) = number;
+	return 0;
+}
+
+static int set_word(struct scenario *scenario, const struct key *key, const char *value,
+		    struct error *error)
+{
+	size_t length = strlen(value);
+
+	if (!length || length >= key->max || strspn(value, key->letters) != length)
+		return error_set(error, EXIT_USAGE,
+				 "%s=%s cannot be: it takes 1 to %llu of the letters a-z, digits and \"%s\"",
+				 key->name, value, (unsigned long long)key->max - 1,
+				 key->letters + strlen(LOWER));
+	memcpy(member(scenario, key), value, length + 1);
+	return 0;
+}
+
+/* The position of value in "a|b|c", or -1. */
+static int choice(const char *list, const char *value)
+{
+	size_t length = strlen(value);
+
+	for (int i = 0; *list; i++) {
+		size_t part = strcspn(list, "|");
+
+		if (part == length && !memcmp(list, value, length))
+			return i;
+		list += part + (list[part] == '|');
+	}
+	return -1;
+}
+
+static int set_choice(struct scenario *scenario, const struct key *key, const char *value,
+		      struct error *error)
+{
+	static const char *const falses[] = { "false", "no", "off", "0" };
+	static const char *const trues[] = { "true", "yes", "on", "1" };
+	int position;
+
+	if (key->type == KEY_BOOL) {
+		for (size_t i = 0; i < COUNT(trues); i++) {
+			bool yes = !strcmp(value, trues[i]);
+
+			if (!yes && strcmp(value, falses[i]))
+				continue;
+			*(bool *)member(scenario, key) = yes;
+			return 0;
+		}
+		return error_set(error, EXIT_USAGE, "%s=%s cannot be: it takes true or false",
+				 key->name, value);
+	}
+	position = choice(key->letters, value);
+	if (position < 0)
+		return error_set(error, EXIT_USAGE, "%s=%s cannot be: it takes one of %s",
+				 key->name, value, key->letters);
+	*(unsigned int *)member(scenario, key) = position;
+	return 0;
+}
+
+_Static_assert(SIZE(load_proto) == sizeof(unsigned int) &&
+	       SIZE(load_direction) == sizeof(unsigned int), "KEY_CHOICE writes an unsigned int");
+
+static int set_key(struct scenario *scenario, const struct key *key, const char *value,
+		   struct error *error)
+{
+	if (key->type == KEY_WORD)
+		return set_word(scenario, key, value, error);
+	if (key->type == KEY_CHOICE || key->type == KEY_BOOL)
+		return set_choice(scenario, key, value, error);
+	return set_number(scenario, key, value, error);
+}
+
+/* "qdisc.rate": also for "rate", the part behind the point, and for what is a few letters off. */
+static bool may_mean(const char *name, const struct key *key)
+{
+	const char *part = strchr(key->name, '.') + 1;
+
+	return closest_near(name, key->name) || !strcmp(name, part);
+}
+
+static void append(char *text, size_t size, const char *word)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+}
+
+/* The nearest keys; where none is near, those of the same group, else all of them. */
+static int unknown_key(const char *name, struct error *error)
+{
+	char near[128] = "", group[256] = "";
+	size_t prefix = strcspn(name, ".");
+	unsigned int best = ~0u;
+
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (!strncmp(keys[i].name, name, prefix + 1))
+			append(group, sizeof(group), keys[i].name);
+		if (may_mean(name, &keys[i]) && closest_distance(name, keys[i].name) < best)
+			best = closest_distance(name, keys[i].name);
+	}
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (may_mean(name, &keys[i]) && closest_distance(name, keys[i].name) <= best + 1)
+			append(near, sizeof(near), keys[i].name);
+	}
+	if (near[0])
+		return error_set(error, EXIT_USAGE, "unknown key \"%s\": did you mean %s?", name,
+				 near);
+	if (group[0])
+		return error_set(error, EXIT_USAGE, "unknown key \"%s\": there are %s", name, group);
+	return error_set(error, EXIT_USAGE,
+			 "unknown key \"%s\": `sojourn help run` lists all of them", name);
+}
+
+int scenario_set(struct scenario *scenario, const char *assignment, struct error *error)
+{
+	const char *equals = strchr(assignment, '=');
+	const struct key *key;
+	char name[64];
+
+	if (!equals || equals == assignment)
+		return error_set(error, EXIT_USAGE,
+				 "\"%s\" is no key=value: write it like load.seconds=8", assignment);
+	if ((size_t)(equals - assignment) >= sizeof(name))
+		return error_set(error, EXIT_USAGE, "no key is as long as \"%.40s...\"", assignment);
+	memcpy(name, assignment, equals - assignment);
+	name[equals - assignment] = '\0';
+	key = find_key(name);
+	if (!key)
+		return unknown_key(name, error);
+	if (set_key(scenario, key, equals + 1, error))
+		return -1;
+	scenario->assigned |= 1ull << (key - keys);
+	return 0;
+}
+
+/* The tables are our own: a default that its key refuses is seen by the unit test. */
+static int set_defaults(struct scenario *scenario, const struct named *named,
+			struct error *error)
+{
+	*scenario = (struct scenario){ 0 };
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (set_key(scenario, &keys[i], keys[i].value, error))
+			return -1;
+	}
+	for (const char *const *assignment = named->assignments; *assignment; assignment++) {
+		if (scenario_set(scenario, *assignment, error))
+			return -1;
+	}
+	snprintf(scenario->name, sizeof(scenario->name), "%s", named->name);
+	scenario->assigned = 0;
+	return 0;
+}
+
+/* Cut blanks off both ends, in place. */
+static char *trim(char *text)
+{
+	char *end = text + strlen(text);
+
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
+	while (isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+/* "key = value" becomes "key=value". */
+static int read_line(struct scenario *scenario, char *line, struct error *error)
+{
+	char assignment[LINE_LENGTH + 2];
+	char *text = trim(line), *equals;
+
+	if (!*text || *text == '#')
+		return 0;
+	equals = strchr(text, '=');
+	if (!equals)
+		return scenario_set(scenario, text, error);
+	*equals = '\0';
+	snprintf(assignment, sizeof(assignment), "%s=%s", trim(text), trim(equals + 1));
+	return scenario_set(scenario, assignment, error);
+}
+
+static int read_lines(struct scenario *scenario, const char *path, FILE *file,
+		      struct error *error)
+{
+	char line[LINE_LENGTH];
+	struct error inner = { 0 };
+
+	for (unsigned int number = 1; fgets(line, sizeof(line), file); number++) {
+		if (number > FILE_LINES)
+			return error_set(error, EXIT_USAGE,
+					 "%s has more than %d lines: is it a scenario?", path,
+					 FILE_LINES);
+		if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n')
+			return error_set(error, EXIT_USAGE,
+					 "%s:%u is longer than %d bytes: is it a scenario?", path,
+					 number, LINE_LENGTH - 2);
+		if (read_line(scenario, line, &inner))
+			return error_set(error, EXIT_USAGE, "%s:%u: %s", path, number, inner.text);
+	}
+	if (ferror(file))
+		return error_set_errno(error, EXIT_USAGE, "cannot read the scenario %s", path);
+	return 0;
+}
+
+/* A named pipe or a terminal would block: only regular files. */
+static int read_file(struct scenario *scenario, const char *path, struct error *error)
+{
+	struct stat status;
+	int fd, result = -1;
+	FILE *file;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return error_set_errno(error, EXIT_USAGE, "cannot open the scenario %s", path);
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return error_set(error, EXIT_USAGE, "the scenario %s is no regular file", path);
+	}
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return error_set_errno(error, EXIT_USAGE, "cannot read the scenario %s", path);
+	}
+	if (!set_defaults(scenario, &scenarios[0], error))
+		result = read_lines(scenario, path, file, error);
+	fclose(file);
+	return result;
+}
+
+static int unknown_scenario(const char *name, struct error *error)
+{
+	const char *names[COUNT(scenarios)];
+	char list[256] = "";
+	int nearest;
+
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		names[i] = scenarios[i].name;
+		append(list, sizeof(list), names[i]);
+	}
+	nearest = closest_name(name, names, COUNT(scenarios));
+	if (nearest >= 0)
+		return error_set(error, EXIT_USAGE,
+				 "unknown scenario \"%s\": did you mean %s? There are: %s", name,
+				 names[nearest], list);
+	return error_set(error, EXIT_USAGE,
+			 "unknown scenario \"%s\", and no file of that name; there are: %s", name,
+			 list);
+}
+
+int scenario_named(struct scenario *scenario, const char *name, struct error *error)
+{
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		if (!strcmp(scenarios[i].name, name))
+			return set_defaults(scenario, &scenarios[i], error);
+	}
+	if (strchr(name, '/') || (*name && !access(name, F_OK)))
+		return read_file(scenario, name, error);
+	return unknown_scenario(name, error);
+}
+
+static int check_qdisc(const struct scenario *scenario, struct error *error)
+{
+	const struct qdisc_settings settings = {
+		.kind = scenario->qdisc_kind,
+		.handle = 0x10 << 16,
+		.rate_bit_per_s = scenario->qdisc_rate,
+		.burst_bytes = scenario->qdisc_burst,
+		.latency_ns = scenario->qdisc_latency_ns,
+	};
+
+	if (qdisc_check(&settings, error))
+		return -1;
+	/* net/sched/sch_tbf.c, tbf_enqueue: what is longer than the bucket is dropped. */
+	if (!strcmp(scenario->qdisc_kind, "tbf") && scenario->qdisc_burst < FRAME_LENGTH)
+		return error_set(error, EXIT_USAGE,
+				 "qdisc.burst=%llu holds no full packet of %d bytes, tbf would drop all of them: set qdisc.burst=%d or more",
+				 (unsigned long long)scenario->qdisc_burst, FRAME_LENGTH,
+				 FRAME_LENGTH);
+	return 0;
+}
+
+static int check_load(const struct scenario *scenario, struct error *error)
+{
+	char text[UNITS_TEXT];
+
+	if (scenario->load_ns <= 2 * scenario->margin_ns)
+		return error_set(error, EXIT_USAGE,
+				 "load.seconds=%llu leaves nothing between its two margins of %s: set a longer load.seconds or a shorter load.margin",
+				 (unsigned long long)(scenario->load_ns / SECOND),
+				 units_time_text(scenario->margin_ns, text));
+	if (scenario->idle_ns < scenario->probe_interval_ns)
+		return error_set(error, EXIT_USAGE,
+				 "the idle phase is shorter than probe.interval, so that no probe would fall into it: set idle.seconds to %s or more",
+				 units_time_text(scenario->probe_interval_ns, text));
+	return 0;
+}
+
+/*
+ * Probes that are sent until the load's end has settled, and one more; all of
+ * recovery where that was asked for.
+ */
+static __u64 probes_wanted(const struct scenario *scenario)
+{
+	__u64 ns = scenario->idle_ns + scenario->load_ns + scenario->settle_ns;
+
+	if (assigned(scenario, "recovery.seconds"))
+		ns = scenario->idle_ns + scenario->load_ns + scenario->recovery_ns;
+	return (ns + scenario->probe_interval_ns - 1) / scenario->probe_interval_ns +
+	       !assigned(scenario, "recovery.seconds");
+}
+
+static int check_count(struct scenario *scenario, struct error *error)
+{
+	__u64 wanted = probes_wanted(scenario), needed;
+	char interval[UNITS_TEXT], total[UNITS_TEXT];
+
+	units_time_text(scenario->probe_interval_ns, interval);
+	needed = wanted * scenario->probe_interval_ns;
+	units_time_text(needed, total);
+	if (scenario->probe_count < wanted)
+		return error_set(error, EXIT_USAGE,
+				 "probe.count=%u at %s ends before idle, load and recovery do (%s): set probe.count=%llu or more, or leave it out",
+				 scenario->probe_count, interval, total,
+				 (unsigned long long)wanted);
+	if (!assigned(scenario, "recovery.seconds"))
+		scenario->recovery_ns = scenario->probe_count * scenario->probe_interval_ns -
+					scenario->idle_ns - scenario->load_ns;
+	return 0;
+}
+
+/* An ICMP sequence number has 16 bits. */
+static int derive_count(struct scenario *scenario, struct error *error)
+{
+	__u64 ns = scenario->idle_ns + scenario->load_ns + scenario->recovery_ns;
+	__u64 count = (ns + scenario->probe_interval_ns / 2) / scenario->probe_interval_ns;
+	char text[UNITS_TEXT];
+
+	if (scenario->recovery_ns <= scenario->settle_ns)
+		return error_set(error, EXIT_USAGE,
+				 "recovery.seconds is not longer than recovery.margin (%s), so that no probe would fall into recovery: set more",
+				 units_time_text(scenario->settle_ns, text));
+	if (count > 65535)
+		return error_set(error, EXIT_USAGE,
+				 "idle, load and recovery take %llu probes, more than the 65535 that ping numbers: set probe.interval=%llums or more",
+				 (unsigned long long)count,
+				 (unsigned long long)(ns / 65535 / 1000000 + 1));
+	scenario->probe_count = count;
+	return 0;
+}
+
+int scenario_check(struct scenario *scenario, struct error *error)
+{
+	if (check_qdisc(scenario, error) || check_load(scenario, error))
+		return -1;
+	if (assigned(scenario, "probe.count"))
+		return check_count(scenario, error);
+	return derive_count(scenario, error);
+}
+
+static cJSON *choice_json(const struct key *key, unsigned int position)
+{
+	const char *list = key->letters;
+	char word[32];
+
+	while (position--)
+		list += strcspn(list, "|") + 1;
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(list, "|"), list);
+	return cJSON_CreateString(word);
+}
+
+static cJSON *key_json(const struct scenario *scenario, const struct key *key)
+{
+	const void *value = const_member(scenario, key);
+
+	switch (key->type) {
+	case KEY_SECONDS:
+	case KEY_WHOLE_SECONDS:
+		return cJSON_CreateNumber(*(const __u64 *)value / (double)SECOND);
+	case KEY_COUNT:
+		return cJSON_CreateNumber(*(const unsigned int *)value);
+	case KEY_PORT:
+		return cJSON_CreateNumber(*(const __u16 *)value);
+	case KEY_WORD:
+		return cJSON_CreateString(value);
+	case KEY_CHOICE:
+		return choice_json(key, *(const unsigned int *)value);
+	case KEY_BOOL:
+		return cJSON_CreateBool(*(const bool *)value);
+	default:
+		return cJSON_CreateNumber(*(const __u64 *)value);
+	}
+}
+
+struct cJSON *scenario_json(const struct scenario *scenario)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	if (!cJSON_AddStringToObject(object, "name", scenario->name))
+		goto fail;
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		cJSON *value = key_json(scenario, &keys[i]);
+
+		if (!value || !cJSON_AddItemToObject(object, keys[i].name, value)) {
+			cJSON_Delete(value);
+			goto fail;
+		}
+	}
+	return object;
+fail:
+	cJSON_Delete(object);
+	return NULL;
+}
+
+void scenario_print_keys(void)
+{
+	printf("Keys of --set key=value and of scenario files (one key = value a line):\n");
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		printf("  %-18s %-8s %s", keys[i].name, keys[i].value, keys[i].help);
+		if (keys[i].type == KEY_CHOICE)
+			printf(" (%s)", keys[i].letters);
+		if (!strcmp(keys[i].name, "qdisc.kind"))
+			printf(" (%s)", qdisc_kinds_text());
+		printf("\n");
+	}
+	printf("Rates and sizes as tc writes them (10mbit, 32kb); times: 400ms, 0.1s, 20us, 5 (seconds).\n");
+}
