@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ping.h"
 
-#define NUMBER_TEXT 32
+#define NUMBER_TEXT		32
+#define VERSION_TIMEOUT_MS	5000
+#define VERSION_WORDS		"ping from iputils "
+
+int ping_version(const char *path, char *text, size_t size, struct error *error)
+{
+	char *argv[] = { (char *)path, "-V", NULL };
+	struct child child;
+	const char *said;
+	int result = -1;
+
+	if (child_start(&child, -1, argv, error))
+		goto out;
+	if (!child_wait(&child, VERSION_TIMEOUT_MS)) {
+		child_stop(&child, SIGKILL, 0);
+		error_set(error, EXIT_CANNOT, "%s -V does not end", path);
+		goto out;
+	}
+	said = child.out_text ? strstr(child.out_text, VERSION_WORDS) : NULL;
+	if (!said) {
+		error_set(error, EXIT_CANNOT,
+			  "%s is not the ping of iputils: install the package iputils-ping", path);
+		goto out;
+	}
+	said += strlen(VERSION_WORDS);
+	snprintf(text, size, "%.*s", (int)strcspn(said, " ,\r\n"), said);
+	result = 0;
+out:
+	child_free(&child);
+	return result;
+}
 
 int ping_start(struct child *child, int netns_fd, const char *path,
 	       const struct ping_options *options, struct error *error)

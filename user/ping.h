@@ -35,6 +35,12 @@ struct ping_result {
 	unsigned int unread;		/* lines that look like a reply and could not be read */
 };
 
+/*
+ * Version of the ping at path, "20221126" for "ping from iputils 20221126".
+ * Returns 0, or -1 and error (EXIT_CANNOT where it is not iputils').
+ */
+int ping_version(const char *path, char *text, size_t size, struct error *error);
+
 /* Start ping (-n -i -c -s, -4 or -6). Returns 0, or -1 and error; the child is freed then. */
 int ping_start(struct child *child, int netns_fd, const char *path,
 	       const struct ping_options *options, struct error *error);

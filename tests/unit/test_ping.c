@@ -234,6 +234,23 @@ static void test_real_ipv6(void **state)
 	});
 }
 
+static void test_version(void **state)
+{
+	struct error error = { 0 };
+	char path[64], text[64];
+
+	(void)state;
+	if (child_find_program("ping", path, sizeof(path), &error)) {
+		print_message("skipped: %s\n", error.text);
+		skip();
+	}
+	assert_int_equal(ping_version(path, text, sizeof(text), &error), 0);
+	/* iputils numbers its versions by date, with an "s" before it or not. */
+	assert_true(strtoul(text + (text[0] == 's'), NULL, 10) > 20100000);
+	assert_int_equal(ping_version("/bin/echo", text, sizeof(text), &error), -1);
+	assert_int_equal(error.code, EXIT_CANNOT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
