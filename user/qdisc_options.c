@@ -94,6 +94,14 @@ static double rate_of(const struct tc_ratespec *spec, const struct nlattr *rate6
 	return number(rate64, &rate) ? (double)rate : spec->rate;
 }
 
+/* A calculated value as an option's: within what it can hold, whatever the message said. */
+static __u64 whole(double value)
+{
+	if (value < 0)
+		return 0;
+	return value < 9.2e18 ? (__u64)value : ~0ull;
+}
+
 static void decode_tbf(struct qdisc_info *info, const struct nlattr *options)
 {
 	struct tc_tbf_qopt parameters;
@@ -105,16 +113,16 @@ static void decode_tbf(struct qdisc_info *info, const struct nlattr *options)
 		return;
 	rate = rate_of(&parameters.rate, attributes.of[TCA_TBF_RATE64]);
 	burst_ns = (double)parameters.buffer * NS_PER_TICK;
-	add(info, "rate", OPTION_BIT_PER_S, rate * 8);
-	add(info, "burst", OPTION_BYTES, rate * burst_ns / NS_PER_SECOND);
+	add(info, "rate", OPTION_BIT_PER_S, whole(rate * 8));
+	add(info, "burst", OPTION_BYTES, whole(rate * burst_ns / NS_PER_SECOND));
 	add(info, "limit", OPTION_BYTES, parameters.limit);
 	if (rate > 0) {
 		latency_ns = parameters.limit / rate * NS_PER_SECOND - burst_ns;
-		add(info, "latency", OPTION_NS, latency_ns > 0 ? latency_ns : 0);
+		add(info, "latency", OPTION_NS, whole(latency_ns));
 	}
 	rate = rate_of(&parameters.peakrate, attributes.of[TCA_TBF_PRATE64]);
 	if (rate > 0)
-		add(info, "peakrate", OPTION_BIT_PER_S, rate * 8);
+		add(info, "peakrate", OPTION_BIT_PER_S, whole(rate * 8));
 }
 
 static void decode_htb(struct qdisc_info *info, const struct nlattr *options)
