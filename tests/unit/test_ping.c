@@ -259,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_real),
 		cmocka_unit_test(test_real_ipv6),
 	};
