@@ -24,15 +24,15 @@ struct sight {
 static void fill_sights(const struct doctor *doctor, struct sight sights[SIGHTS])
 {
 	bool trace = doctor_can_trace(doctor);
-	bool functions = doctor->fentry.works || doctor->kprobe.works;
 	bool load = doctor->iperf3.works && doctor->ping.works;
 
 	sights[0] = (struct sight){ "root qdiscs", trace,
 		trace ? "of every device, in every network namespace (tracepoints tier)"
 		      : "see what is missing above" };
 	sights[1] = (struct sight){ "child qdiscs", false,
-		functions ? "their time counts as their root's; this kernel allows function tracing"
-			  : "their time counts as their root's; this kernel allows no function tracing" };
+		doctor->fentry.works || doctor->kprobe.works
+			? "measured within their root, not on their own; function tracing works here"
+			: "measured within their root, not on their own" };
 	sights[2] = (struct sight){ "way of each probe", trace,
 		trace ? "device by device, there and back" : "needs the tracepoints" };
 	sights[3] = (struct sight){ "TCP state", trace,
@@ -175,13 +175,19 @@ static bool put_words(cJSON *root, const char *name, const char *text)
 	return true;
 }
 
+static bool put_programs(cJSON *root, const struct doctor *doctor)
+{
+	cJSON *programs = cJSON_CreateObject();
+
+	return put(root, "programs", programs) && put_program(programs, &doctor->iperf3) &&
+	       put_program(programs, &doctor->ping);
+}
+
 static char *make_json(const struct doctor *doctor)
 {
-	cJSON *root = cJSON_CreateObject(), *programs = cJSON_CreateObject();
+	cJSON *root = cJSON_CreateObject();
 	char *text = NULL;
 
-	if (!put(root, "programs", programs))
-		goto out;
 	if (put_text(root, "schema", SCHEMA) && put_text(root, "version", SOJOURN_VERSION) &&
 	    put_text(root, "kernel", doctor->kernel) &&
 	    put_text(root, "machine", doctor->machine) &&
@@ -190,11 +196,9 @@ static char *make_json(const struct doctor *doctor)
 	    put_check(root, "privileges", &doctor->privileges) &&
 	    put_check(root, "bpf", &doctor->bpf) && put_check(root, "btf", &doctor->btf) &&
 	    put_hooks(root, doctor) && put_check(root, "tier", &doctor->tier) &&
-	    put_program(programs, &doctor->iperf3) && put_program(programs, &doctor->ping) &&
-	    put_sights(root, doctor) &&
+	    put_programs(root, doctor) && put_sights(root, doctor) &&
 	    put(root, "works", cJSON_CreateBool(doctor_can_trace(doctor))))
 		text = cJSON_Print(root);
-out:
 	cJSON_Delete(root);
 	return text;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -82,7 +83,8 @@ static int print_help(const char *name)
 	}
 	if (!command)
 		return unknown_command(name);
-	printf("usage: sojourn %s\n\n%s.\n\n", command->usage, command->summary);
+	printf("usage: sojourn %s\n\n%c%s.\n\n", command->usage, toupper(command->summary[0]),
+	       command->summary + 1);
 	command->help();
 	return EXIT_OK;
 }
