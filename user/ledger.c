@@ -400,7 +400,7 @@ static int compare_qdiscs(const void *a, const void *b)
 
 static void set_id(struct result_qdisc *qdisc, unsigned int number)
 {
-	char handle[16], parent[16], suffix[48] = "";
+	char handle[16], parent[16], suffix[32] = "";
 	int used = 0;
 
 	qdisc_handle_text(qdisc->handle, handle);
@@ -409,10 +409,10 @@ static void set_id(struct result_qdisc *qdisc, unsigned int number)
 		used = snprintf(suffix, sizeof(suffix), "@%s", parent);
 	if (number > 1)
 		snprintf(suffix + used, sizeof(suffix) - used, "#%u", number);
-	/* The name of a namespace is the only part that can be long: it alone is cut. */
-	snprintf(qdisc->id, sizeof(qdisc->id), "%.24s/%s/%u/%s/%s%s",
-		 qdisc->netns_name[0] ? qdisc->netns_name : "-", qdisc->device, qdisc->queue,
-		 qdisc->kind, handle, suffix);
+	/* Only a namespace's name can be so long that it is cut; set_ids() tells equal ones apart. */
+	snprintf(qdisc->id, sizeof(qdisc->id), "%.26s/%.15s/%u/%.15s/%.9s%.15s",
+		 qdisc->netns_name[0] ? qdisc->netns_name : "-", qdisc->device,
+		 (__u16)qdisc->queue, qdisc->kind, handle, suffix);
 	if (qdisc->parent == TC_H_ROOT)
 		snprintf(qdisc->path, sizeof(qdisc->path), "%s root %s %s", qdisc->device,
 			 qdisc->kind, handle);
