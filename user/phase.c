@@ -37,6 +37,7 @@ void phase_windows(struct phase phases[PHASES], const struct phase_moments *mome
 		   __u64 margin_ns, __u64 settle_ns)
 {
 	__u64 idle_end = moments->load_begin_ns ? moments->load_begin_ns : moments->end_ns;
+	__u64 span = moments->load_end_ns - moments->load_begin_ns;
 	unsigned int i;
 
 	for (i = 0; i < PHASES; i++) {
@@ -47,7 +48,7 @@ void phase_windows(struct phase phases[PHASES], const struct phase_moments *mome
 	set_window(&phases[PHASE_RESTORED], moments->restored_begin_ns, moments->restored_end_ns);
 	if (!moments->load_begin_ns || moments->load_end_ns <= moments->load_begin_ns)
 		return;
-	if (moments->load_end_ns - moments->load_begin_ns > 2 * margin_ns)
+	if (margin_ns < span && margin_ns < span - margin_ns)
 		set_window(&phases[PHASE_LOAD], moments->load_begin_ns + margin_ns,
 			   moments->load_end_ns - margin_ns);
 	set_window(&phases[PHASE_RECOVERY], moments->load_end_ns + settle_ns, moments->end_ns);
