@@ -115,6 +115,14 @@ in_netns() {
 	ip netns exec "$prefix$name" "$@"
 }
 
+# The same for the background: $! is then the command itself, not a shell around it.
+become_in_netns() {
+	local name=$1
+
+	shift
+	exec ip netns exec "$prefix$name" "$@"
+}
+
 # IPv6 without the packets that the kernel would send of its own accord.
 ipv6_on() {
 	local name
@@ -279,7 +287,7 @@ iperf3_run() {
 	local client=$1 server=$2 address=$3 pid status=0
 
 	shift 3
-	in_netns "$server" iperf3 -s -1 -p 5301 >/dev/null 2>&1 &
+	become_in_netns "$server" iperf3 -s -1 -p 5301 >/dev/null 2>&1 &
 	pid=$!
 	wait_listening "$server" 5301 || return 1
 	in_netns "$client" iperf3 -c "$address" -p 5301 -J "$@" >"$work/iperf3.json" || status=$?

@@ -9,8 +9,8 @@ source "$(dirname "$0")/../lib.sh"
 payload=83	# of the probes; the window follows echoes of this size alone
 
 capture_start() {
-	in_netns router tcpdump -i "$1" -Q "$2" --time-stamp-precision=nano -s 96 -B 65536 \
-		--immediate-mode -U -w "$3" ip 2>"$3.err" &
+	become_in_netns router tcpdump -i "$1" -Q "$2" --time-stamp-precision=nano -s 96 -B 65536 \
+		--immediate-mode -U -Z root -w "$3" ip 2>"$3.err" &
 	background+=("$!")
 	captures+=("$!")
 }
@@ -30,12 +30,12 @@ captures_stop() {
 	local file pid
 
 	for pid in "${captures[@]}"; do
-		kill -INT "$pid"
+		kill "$pid"
 		wait "$pid"
 	done
 	for file in "$@"; do
 		grep -q '^0 packets dropped by kernel' "$file.err" && continue
-		fail "tcpdump lost packets: $(grep dropped "$file.err")"
+		fail "tcpdump lost packets: $(tail -n 1 "$file.err")"
 		return 1
 	done
 }
@@ -70,7 +70,7 @@ one() {
 	capture_start wan0 out "$work/$name.out.pcap"
 	captures_ready "$work/$name.in.pcap" "$work/$name.out.pcap"
 	window_start "$name" --netns router --device wan0 --probes $payload
-	in_netns client ping -q -n -i "$6" -w "$5" -s $payload 10.9.2.10 >/dev/null &
+	become_in_netns client ping -q -n -i "$6" -w "$5" -s $payload 10.9.2.10 >/dev/null &
 	probe=$!
 	iperf3_run client server 10.9.2.10 -C cubic -t "$5" || fail "$text: iperf3"
 	wait "$probe"

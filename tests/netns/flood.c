@@ -191,6 +191,7 @@ static int open_udp(const struct flood *flood, unsigned int port)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
 	struct sockaddr_in6 from6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	struct sockaddr_in from = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int large = 16 << 20;
 	bool six = inet_pton(AF_INET6, flood->address, &to6.sin6_addr) == 1;
 	int fd, err;
 
@@ -201,6 +202,8 @@ static int open_udp(const struct flood *flood, unsigned int port)
 	fd = socket(six ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
+	/* A full qdisc is what is wanted, not a sender that waits for its socket. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &large, sizeof(large));
 	if (six)
 		err = bind(fd, (struct sockaddr *)&from6, sizeof(from6)) ||
 		      connect(fd, (struct sockaddr *)&to6, sizeof(to6));

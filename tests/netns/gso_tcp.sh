@@ -28,10 +28,10 @@ tbf=(tbf rate 1gbit burst 32kb latency 20ms)
 make_router
 ipv6_on client router server
 in_netns router sysctl -qw net.ipv6.conf.all.forwarding=1
-in_netns client ip addr add 2001:db8:91::10/64 dev eth0
-in_netns router ip addr add 2001:db8:91::1/64 dev lan0
-in_netns router ip addr add 2001:db8:92::1/64 dev wan0
-in_netns server ip addr add 2001:db8:92::10/64 dev eth0
+in_netns client ip addr add 2001:db8:91::10/64 dev eth0 nodad
+in_netns router ip addr add 2001:db8:91::1/64 dev lan0 nodad
+in_netns router ip addr add 2001:db8:92::1/64 dev wan0 nodad
+in_netns server ip addr add 2001:db8:92::10/64 dev eth0 nodad
 in_netns client ip route add default via 2001:db8:91::1
 in_netns server ip route add default via 2001:db8:92::1
 in_netns client ping -c 1 -W 2 10.9.2.10 >/dev/null || fail "the path over IPv4"

@@ -9,8 +9,8 @@ SEGMENTS_MAY_MISS=1
 
 make_pair 1
 ipv6_on a b
-in_netns a ip addr add 2001:db8:9::1/64 dev eth0
-in_netns b ip addr add 2001:db8:9::2/64 dev eth0
+in_netns a ip addr add 2001:db8:9::1/64 dev eth0 nodad
+in_netns b ip addr add 2001:db8:9::2/64 dev eth0 nodad
 # A host without listeners answers with ICMP errors; they are not what is looked at.
 for address in 10.9.0.2 2001:db8:9::2; do
 	in_netns a ip neigh add $address lladdr 02:00:00:00:00:02 nud permanent dev eth0

@@ -24,9 +24,9 @@ set_qdisc() {
 	pfifo_fast) in_netns a tc qdisc add dev "$device" root handle 10: pfifo_fast ;;
 	tbf-bfifo)
 		in_netns a tc qdisc add dev "$device" root handle 10: tbf rate 200mbit \
-			burst 64kb limit 256kb &&
+			burst 64kb limit 64kb &&
 			in_netns a tc qdisc add dev "$device" parent 10:1 handle 11: \
-				bfifo limit 256kb
+				bfifo limit 64kb
 		;;
 	mq)
 		in_netns a tc qdisc add dev "$device" root handle 10: mq &&
