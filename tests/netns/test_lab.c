@@ -601,6 +601,98 @@ static void test_tree_of_many_devices(void **context)
 	assert_nothing_left();
 }
 
+/* Is every qdisc that tc tells of the device in the tree, and nothing else? */
+static void assert_tree_is_tcs(const struct qdisc_tree *tree, const char *device)
+{
+	cJSON *json = RUN_JSON("tc", "-n", router, "-j", "qdisc", "show", "dev", device,
+			       "invisible");
+	const cJSON *item;
+	size_t i, ours = 0;
+
+	for (i = 0; i < tree->count; i++)
+		ours += !strcmp(tree->qdiscs[i].device, device);
+	assert_int_equal(ours, cJSON_GetArraySize(json));
+	cJSON_ArrayForEach(item, json) {
+		size_t found = 0;
+
+		for (i = 0; i < tree->count; i++) {
+			const struct qdisc_info *info = &tree->qdiscs[i];
+			char handle[16], parent[16];
+
+			found += !strcmp(info->device, device) &&
+				 !strcmp(info->kind, text_of(item, "kind")) &&
+				 !strcmp(qdisc_handle_text(info->handle, handle),
+					 text_of(item, "handle")) &&
+				 (info->parent == UINT32_MAX ?
+				  cJSON_IsTrue(cJSON_GetObjectItem(item, "root")) :
+				  !strcmp(qdisc_handle_text(info->parent, parent),
+					  text_of(item, "parent")));
+		}
+		assert_int_equal(found, 1);
+	}
+	cJSON_Delete(json);
+}
+
+static void test_tree_of_several_queues(void **context)
+{
+	const struct lab_options options = options_of("tbf", false);
+	struct qdisc_tree tree;
+	struct lab *lab;
+
+	(void)context;
+	need_root();
+	lab = create(&options);
+	assert_int_equal(RUN(output, "ip", "-n", router, "link", "add", "many", "numtxqueues", "4",
+			     "type", "veth", "peer", "name", "peer"), 0);
+	if (RUN(output, "tc", "-n", router, "qdisc", "add", "dev", "many", "root", "handle", "1:",
+		"mq")) {
+		destroy(lab);
+		print_message("skipped: this kernel has no mq\n");
+		skip();
+	}
+	assert_int_equal(RUN(output, "ip", "-n", router, "link", "set", "many", "up"), 0);
+	read_tree(&tree, lab, LAB_ROUTER);
+	assert_tree_is_tcs(&tree, "many");
+	assert_tree_is_tcs(&tree, "wan0");
+	assert_tree_is_tcs(&tree, "lo");
+	qdisc_tree_free(&tree);
+	destroy(lab);
+}
+
+/* Devices that come and go while the tree is read: it is read all the same. */
+static void test_tree_while_devices_change(void **context)
+{
+	const struct lab_options options = options_of("tbf", false);
+	struct qdisc_tree tree;
+	struct lab *lab;
+	int reads = 0;
+	pid_t pid;
+
+	(void)context;
+	need_root();
+	lab = create(&options);
+	pid = fork();
+	if (!pid) {
+		for (;;) {
+			RUN(output, "ip", "-n", router, "link", "add", "come", "type", "veth",
+			    "peer", "name", "go");
+			RUN(output, "ip", "-n", router, "link", "del", "come");
+		}
+	}
+	for (reads = 0; reads < 500; reads++) {
+		read_tree(&tree, lab, LAB_ROUTER);
+		assert_int_equal(find_kind(&tree, "wan0", "tbf")->handle, 0x100000);
+		qdisc_tree_free(&tree);
+		milliseconds(1);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	destroy(lab);
+	assert_nothing_left();
+}
+
 static void test_bad_options_are_refused(void **context)
 {
 	static const char *const bad[] = {
@@ -1320,6 +1412,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_bottleneck_removed, teardown),
 		cmocka_unit_test_teardown(test_counters_are_what_tc_reads, teardown),
 		cmocka_unit_test_teardown(test_tree_of_many_devices, teardown),
+		cmocka_unit_test_teardown(test_tree_of_several_queues, teardown),
+		cmocka_unit_test_teardown(test_tree_while_devices_change, teardown),
 		cmocka_unit_test_teardown(test_bad_options_are_refused, teardown),
 		cmocka_unit_test_teardown(test_taken_name_is_refused_and_untouched, teardown),
 		cmocka_unit_test_teardown(test_second_lab_of_a_prefix_is_refused, teardown),
