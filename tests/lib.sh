@@ -294,3 +294,72 @@ iperf3_run() {
 	wait "$pid"
 	return $status
 }
+
+# run_sojourn NAME ARGUMENTS: `sojourn run` with a lab of our own prefix. Leaves
+# $work/NAME.json, NAME.out, NAME.err and its exit status in run_status.
+run_sojourn() {
+	local name=$1
+
+	shift
+	run_status=0
+	"$sojourn" run --json "$work/$name.json" --set "lab.prefix=$prefix" "$@" \
+		>"$work/$name.out" 2>"$work/$name.err" </dev/null || run_status=$?
+}
+
+check_status() {
+	local text=$1 wanted=$2 name=$3
+
+	if [[ $run_status -eq $wanted ]]; then
+		pass "$text: exit status $wanted"
+	else
+		fail "$text: exit status $run_status, not $wanted: $(tail -n 2 "$work/$name.err")"
+	fi
+}
+
+# Ids of BPF programs and maps that no process holds: of a killed tracer, if any.
+orphaned_bpf() {
+	local kind=$1 held
+
+	held=$(grep -hs "^${kind}_id:" /proc/[0-9]*/fdinfo/* | awk '{ print $2 }' | sort -u)
+	bpftool -j "$kind" show 2>/dev/null | jq -r '.[]?.id' | sort -u |
+		comm -23 - <(echo "$held")
+}
+
+bpf_before=$(orphaned_bpf prog)
+maps_before=$(orphaned_bpf map)
+
+# What a run with our prefix, or its death, left; nothing where all is well.
+list_leftovers() {
+	local name
+
+	for name in /run/netns/"$prefix"{client,router,server}; do
+		[[ -e $name ]] && echo "network namespace $name"
+	done
+	[[ -e /run/sojourn/$prefix.lab ]] && echo "state file /run/sojourn/$prefix.lab"
+	ip -o link show 2>/dev/null | grep -E ': (lan0|wan0)[@:]'
+	orphaned_bpf prog | comm -13 <(echo "$bpf_before") - | sed 's/^/BPF program /'
+	orphaned_bpf map | comm -13 <(echo "$maps_before") - | sed 's/^/BPF map /'
+}
+
+# leftovers SECONDS: waits so long for the list to become empty, then prints it.
+leftovers() {
+	local deadline=$((SECONDS + $1)) left
+
+	while :; do
+		left=$(list_leftovers)
+		[[ -n $left && $SECONDS -lt $deadline ]] || break
+		sleep 0.2
+	done
+	echo "$left"
+}
+
+check_nothing_left() {
+	local text=$1 left
+
+	left=$(leftovers 3)
+	if [[ -z $left ]]; then
+		pass "$text: nothing left behind"
+	else
+		fail "$text: left behind: $left"
+	fi
+}
