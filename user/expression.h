@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The conditions of --fail-if: FIGURE OPERATOR VALUE, as in "load.rtt.p99 > 20ms",
+ * "recovery.lost > 0", "load.received < 9mbit", "load.share >= 50%".
+ */
+#ifndef SOJOURN_EXPRESSION_H
+#define SOJOURN_EXPRESSION_H
+
+#include <stdbool.h>
+
+#include "error.h"
+#include "result.h"
+
+struct expression;
+
+/*
+ * Read a condition. NULL and error (EXIT_USAGE) that says what is wrong and at
+ * which character, and names close figures. Owned by the caller.
+ */
+struct expression *expression_parse(const char *text, struct error *error);
+
+/*
+ * Does it hold for result? A figure that the result does not have (a phase that
+ * did not take place, no reply) is an error (EXIT_INCOMPLETE), never false.
+ * 0, or -1 and error.
+ */
+int expression_holds(const struct expression *expression, const struct result *result,
+		     bool *holds, struct error *error);
+
+/* "load.rtt.p99 is 411 ms, which is > 20ms": the figure as it was found, for a person. */
+int expression_describe(const struct expression *expression, const struct result *result,
+			char *text, size_t size, struct error *error);
+
+void expression_free(struct expression *expression);
+
+/* Every figure with its unit and meaning, to stdout (`sojourn help run`). */
+void expression_print_figures(void);
+
+#endif
