@@ -44,7 +44,7 @@ static __noinline void probe_seen(__u64 skb_address, __u32 point, __u32 record, 
 		return;
 	dev = BPF_CORE_READ(skb, dev);
 	netns = BPF_CORE_READ(dev, nd_net.net, ns.inum);
-	if (!netns_wanted(netns))
+	if (!netns_wanted(netns, WANTED_PROBES))
 		return;
 	event = ring_reserve(sizeof(*event));
 	if (!event)

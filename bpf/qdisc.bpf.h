@@ -46,6 +46,10 @@ struct {
 	__type(value, __u32);
 } qdisc_ids SEC(".maps");
 
+/* What is wanted of a network namespace. */
+#define WANTED_QDISCS	1
+#define WANTED_PROBES	2	/* and TCP states */
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -87,9 +91,14 @@ static __always_inline bool qdisc_counts_per_cpu(const struct qdisc_record *reco
 	return record->flags & (TCQ_F_NOLOCK | TCQ_F_CPUSTATS);
 }
 
-static __always_inline bool netns_wanted(__u32 netns)
+static __always_inline bool netns_wanted(__u32 netns, __u8 what)
 {
-	return !filter_netns || bpf_map_lookup_elem(&wanted_netns, &netns);
+	__u8 *wanted;
+
+	if (!filter_netns)
+		return true;
+	wanted = bpf_map_lookup_elem(&wanted_netns, &netns);
+	return wanted && *wanted & what;
 }
 
 static bool qdisc_wanted(const struct Qdisc *qdisc, const struct net_device *dev)
@@ -99,7 +108,7 @@ static bool qdisc_wanted(const struct Qdisc *qdisc, const struct net_device *dev
 	/* noqueue has no enqueue; noop and noqueue are built in and shared (sch_generic.c) */
 	if (!BPF_CORE_READ(qdisc, enqueue) || BPF_CORE_READ(qdisc, flags) & TCQ_F_BUILTIN)
 		return false;
-	if (!netns_wanted(BPF_CORE_READ(dev, nd_net.net, ns.inum)))
+	if (!netns_wanted(BPF_CORE_READ(dev, nd_net.net, ns.inum), WANTED_QDISCS))
 		return false;
 	if (!filter_devices)
 		return true;

@@ -594,7 +594,7 @@ int BPF_PROG(on_tcp_probe, struct sock *sk)
 	__u32 netns = sock_netns(sk);
 	__u64 now = bpf_ktime_get_ns();
 
-	if (netns_wanted(netns) && tcp_due((__u64)sk, now))
+	if (netns_wanted(netns, WANTED_PROBES) && tcp_due((__u64)sk, now))
 		tcp_state_tell(sk, netns, now);
 	return 0;
 }
@@ -604,7 +604,7 @@ int BPF_PROG(on_tcp_retransmit_skb, const struct sock *sk, const struct sk_buff 
 {
 	__u32 netns = sock_netns(sk);
 
-	if (netns_wanted(netns))
+	if (netns_wanted(netns, WANTED_PROBES))
 		tcp_retransmit_tell(sk, skb, netns, bpf_ktime_get_ns());
 	return 0;
 }

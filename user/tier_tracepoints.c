@@ -99,33 +99,61 @@ static void *map_array(struct bpf_map *map, size_t *size)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+static int want_netns(struct tier *tier, const __u32 *netns, size_t count, __u8 what,
+		      struct error *error)
+{
+	int fd = bpf_map__fd(tier->bpf->maps.wanted_netns);
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		__u8 wanted = 0;
+
+		bpf_map_lookup_elem(fd, &netns[i], &wanted);
+		wanted |= what;
+		if (bpf_map_update_elem(fd, &netns[i], &wanted, BPF_ANY))
+			return error_set_errno(error, EXIT_CANNOT,
+					       "too many network namespaces to trace");
+	}
+	return 0;
+}
+
+static int want_device(struct tier *tier, const char *device, struct error *error)
+{
+	char name[QDISC_DEVICE_LEN] = "";
+	__u8 yes = 1;
+
+	if (strlen(device) >= sizeof(name))
+		return error_set(error, EXIT_USAGE,
+				 "no device can have the name '%s': 15 characters are the most",
+				 device);
+	memcpy(name, device, strlen(device));
+	if (bpf_map_update_elem(bpf_map__fd(tier->bpf->maps.wanted_devices), name, &yes, BPF_ANY))
+		return error_set_errno(error, EXIT_CANNOT, "too many devices to trace");
+	return 0;
+}
+
 static int fill_maps(struct tier *tier, const struct tracer_options *options, struct error *error)
 {
-	struct sojourn_bpf *bpf = tier->bpf;
-	struct device_name {
-		char text[QDISC_DEVICE_LEN];
-	} name;
-	__u8 yes = 1;
+	const __u32 *probe_netns = options->netns;
+	size_t probe_netns_count = options->netns_count;
 	__u32 i;
 
 	for (i = 0; i < tier->max_qdiscs; i++)
-		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.free_records), NULL, &i, BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(tier->bpf->maps.free_records), NULL, &i,
+					BPF_ANY))
 			return error_set_errno(error, EXIT_CANNOT, "cannot fill a BPF map");
-	for (i = 0; options->netns && i < options->netns_count; i++)
-		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.wanted_netns), &options->netns[i],
-					&yes, BPF_ANY))
-			return error_set_errno(error, EXIT_CANNOT,
-					       "too many network namespaces to trace");
-	for (i = 0; options->devices && i < options->device_count; i++) {
-		memset(&name, 0, sizeof(name));
-		if (strlen(options->devices[i]) >= sizeof(name.text))
-			return error_set(error, EXIT_USAGE,
-					 "no device can have the name '%s': 15 characters are the most",
-					 options->devices[i]);
-		memcpy(name.text, options->devices[i], strlen(options->devices[i]));
-		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.wanted_devices), &name, &yes, BPF_ANY))
-			return error_set_errno(error, EXIT_CANNOT, "too many devices to trace");
+	if (options->probe_netns) {
+		probe_netns = options->probe_netns;
+		probe_netns_count = options->probe_netns_count;
 	}
+	/* WANTED_QDISCS and WANTED_PROBES of bpf/qdisc.bpf.h */
+	if (options->netns &&
+	    (want_netns(tier, options->netns, options->netns_count, 1, error) ||
+	     want_netns(tier, probe_netns, probe_netns_count, 2, error)))
+		return -1;
+	for (i = 0; options->devices && i < options->device_count; i++)
+		if (want_device(tier, options->devices[i], error))
+			return -1;
 	return 0;
 }
 

@@ -44,8 +44,10 @@ struct tracer_sink {
 };
 
 struct tracer_options {
-	const __u32 *netns;		/* inode numbers; NULL: every namespace */
+	const __u32 *netns;		/* whose qdiscs: inode numbers; NULL: every namespace */
 	size_t netns_count;
+	const __u32 *probe_netns;	/* whose probes and TCP states; NULL: as netns */
+	size_t probe_netns_count;
 	const char *const *devices;	/* names; NULL: every device */
 	size_t device_count;
 	unsigned int max_qdiscs;	/* 0: 256 */
