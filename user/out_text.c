@@ -410,20 +410,20 @@ static char *ledger_note(const struct ledger *ledger)
 {
 	const char *separator = ledger->why[0] ? ": " : "";
 	char *note = NULL;
+	int length;
 
-	if (ledger->have_kernel) {
-		if (asprintf(&note,
-			     "kernel: %llu packets, %llu drops, %llu requeues, backlog %llu; traced: %llu requeues; %s%s%s",
-			     ledger->kernel.packets, ledger->kernel.drops,
-			     ledger->kernel.requeues, ledger->kernel.backlog_packets,
-			     ledger->requeued, agrees_text(ledger->agrees), separator,
-			     ledger->why) < 0)
-			return NULL;
-	} else if (asprintf(&note, "kernel: %s%s%s", agrees_text(ledger->agrees), separator,
-			    ledger->why) < 0) {
-		return NULL;
-	}
-	return note;
+	if (ledger->have_kernel)
+		length = asprintf(&note,
+				  "kernel: packets %llu, drops %llu, requeues %llu, backlog %llu; traced: packets %llu, drops %llu skbs, requeues %llu; %s%s%s",
+				  ledger->kernel.packets, ledger->kernel.drops,
+				  ledger->kernel.requeues, ledger->kernel.backlog_packets,
+				  ledger->measured + ledger->bypassed + ledger->unmatched,
+				  ledger->rejected_skbs + ledger->dropped_skbs, ledger->requeued,
+				  agrees_text(ledger->agrees), separator, ledger->why);
+	else
+		length = asprintf(&note, "kernel: %s%s%s", agrees_text(ledger->agrees), separator,
+				  ledger->why);
+	return length < 0 ? NULL : note;
 }
 
 static void add_ledger_row(const struct result_qdisc *qdisc, struct row *row)

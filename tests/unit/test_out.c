@@ -1,0 +1,720 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "attribution.h"
+#include "out.h"
+#include "phase.h"
+#include "synthetic.h"
+
+#define SECOND	1000000000ULL
+#define MS	1000000ULL
+#define US	1000ULL
+
+/* More than 2^53: a double would round it. */
+#define BIG	9007199254740993ULL
+
+static const struct phase_moments moments = {
+	.begin_ns = 100 * SECOND,
+	.load_begin_ns = 103 * SECOND,
+	.load_end_ns = 118 * SECOND,
+	.end_ns = 126 * SECOND,
+	.restored_begin_ns = 130 * SECOND,
+	.restored_end_ns = 132 * SECOND,
+};
+
+static void fill_samples(struct result *result)
+{
+	struct qdisc_sample *sample;
+	unsigned int i;
+
+	result->samples = calloc(10, sizeof(*result->samples));
+	assert_non_null(result->samples);
+	result->sample_count = 10;
+	for (i = 0; i < 10; i++) {
+		sample = &result->samples[i];
+		*sample = (struct qdisc_sample) {
+			.begin_ns = 105 * SECOND + i * 100 * MS,
+			.end_ns = 105 * SECOND + (i + 1) * 100 * MS,
+			.count = 83, .sum = 83 * 320 * (__s64)MS, .min = 300 * MS, .max = 340 * MS,
+			.drop_min = ~0ULL,
+			.backlog_bytes_max = 400000 + i, .backlog_packets_max = 264,
+			.backlog_bytes_mean = 390000.5, .backlog_packets_mean = 257.5,
+			.backlog_bytes = 395000, .backlog_packets = 261,
+			.delta = { .rejected_packets = 2 },
+		};
+		sample->parts = calloc(2, sizeof(*sample->parts));
+		assert_non_null(sample->parts);
+		sample->part_count = 2;
+		sample->parts[0] = (struct histogram_part) { histogram_bucket(300 * MS), 3 };
+		sample->parts[1] = (struct histogram_part) { histogram_bucket(320 * MS), 80 };
+	}
+}
+
+static void fill_probes(struct result *result)
+{
+	struct timeline *timeline = timeline_create();
+	struct probe_event events[WAY_POINTS];
+	struct error error;
+	unsigned int i;
+
+	assert_non_null(timeline);
+	for (i = 0; i < 260; i++) {
+		__u64 sent = 100 * SECOND + i * 100 * MS;
+		bool loaded = sent >= 103 * SECOND && sent < 118 * SECOND;
+
+		synthetic_probe(events, 7, (__u16)(i + 1), sent, loaded ? 320 * MS : 15 * US);
+		synthetic_feed(timeline, events, i == 50 ? 4 : WAY_POINTS);
+	}
+	for (i = 0; i < 20; i++) {
+		synthetic_probe(events, 8, (__u16)(i + 1), 130 * SECOND + i * 100 * MS, 15 * US);
+		synthetic_feed(timeline, events, WAY_POINTS);
+	}
+	assert_int_equal(timeline_finish(timeline, CLIENT, result, &error), 0);
+	timeline_free(timeline);
+	result->probes[0].ping_rtt_ns = 61000;
+}
+
+static void fill_ledgers(struct result *result)
+{
+	struct ledger *ledger = &result->qdiscs[0].ledger;
+
+	*ledger = (struct ledger) {
+		.offered = BIG, .measured = BIG - 120, .rejected = 112, .dropped_inside = 5,
+		.queued = 3, .requeued = 1, .rejected_skbs = 112, .have_kernel = true,
+		.kernel = { .packets = BIG - 120, .bytes = BIG + 2, .drops = 117, .requeues = 1,
+			    .overlimits = 77, .backlog_packets = 3, .backlog_bytes = 4500 },
+		.agrees = LEDGER_AGREES,
+	};
+	result->qdiscs[1].ledger.agrees = LEDGER_UNKNOWN;
+	snprintf(result->qdiscs[1].ledger.why, sizeof(result->qdiscs[1].ledger.why),
+		 "a child qdisc: this tier measures roots");
+}
+
+static void fill_qdiscs(struct result *result)
+{
+	struct result_qdisc *child;
+
+	assert_int_equal(synthetic_result(result), 0);
+	result->qdiscs = reallocarray(result->qdiscs, 3, sizeof(*result->qdiscs));
+	assert_non_null(result->qdiscs);
+	result->qdisc_count = 3;
+	child = &result->qdiscs[1];
+	*child = result->qdiscs[0];
+	snprintf(child->id, sizeof(child->id), "pl-router/wan0/0/bfifo/0:@10:1");
+	snprintf(child->kind, sizeof(child->kind), "bfifo");
+	child->traced = child->root = child->have_info = false;
+	child->handle = 0;
+	child->parent = 0x100001;
+	result->qdiscs[2] = result->qdiscs[0];
+	snprintf(result->qdiscs[2].id, sizeof(result->qdiscs[2].id), "pl-client/eth\"0/0/pfifo/20:");
+	snprintf(result->qdiscs[2].netns_name, sizeof(result->qdiscs[2].netns_name), "pl-client");
+	snprintf(result->qdiscs[2].device, sizeof(result->qdiscs[2].device), "eth\"0");
+	snprintf(result->qdiscs[2].kind, sizeof(result->qdiscs[2].kind), "pfifo");
+	result->qdiscs[2].netns = CLIENT;
+	result->qdiscs[2].ifindex = 2;
+	result->qdiscs[2].handle = 0x200000;
+	result->qdiscs[2].record = RECORD + 1;
+	fill_ledgers(result);
+}
+
+static void fill_iperf3(struct result *result)
+{
+	struct iperf3_result *iperf3 = &result->iperf3;
+
+	result->have_iperf3 = true;
+	snprintf(iperf3->version, sizeof(iperf3->version), "iperf 3.12");
+	snprintf(iperf3->congestion, sizeof(iperf3->congestion), "cubic");
+	iperf3->sent = (struct iperf3_sum) { true, 10.6e6, 19875000, 15, 34, -1, -1, -1 };
+	iperf3->received = (struct iperf3_sum) { true, 9.57e6, 18300000, 15.3, -1, -1, -1, -1 };
+	iperf3->intervals = calloc(2, sizeof(*iperf3->intervals));
+	assert_non_null(iperf3->intervals);
+	iperf3->interval_count = 2;
+	iperf3->intervals[0] = (struct iperf3_interval) { 0, 0.1, 9e6, 2, 320000, 500000 };
+	iperf3->intervals[1] = (struct iperf3_interval) { 0.1, 0.2, NAN, -1, -1, -1 };
+	result->iperf3_command = calloc(4, sizeof(char *));
+	assert_non_null(result->iperf3_command);
+	result->iperf3_command[0] = strdup("/usr/bin/iperf3");
+	result->iperf3_command[1] = strdup("-c");
+	result->iperf3_command[2] = strdup("198.51.100.10");
+}
+
+static void fill_tcp(struct result *result)
+{
+	result->tcp = calloc(2, sizeof(*result->tcp));
+	result->retransmits = calloc(1, sizeof(*result->retransmits));
+	assert_true(result->tcp && result->retransmits);
+	result->tcp_count = 2;
+	result->tcp[0] = (struct tcp_event) {
+		.header = { EVENT_TCP, 0, 105 * SECOND, CLIENT, 0 }, .family = AF_INET,
+		.local_port = 40001, .remote_port = 5201, .local = { 192, 0, 2, 10 },
+		.remote = { 198, 51, 100, 10 }, .srtt_us = 320000, .cwnd = 350,
+		.ssthresh = 0x7fffffff, .in_flight = 340, .pacing_rate = ~0ULL,
+		.bytes_acked = BIG, .total_retransmits = 3, .mss = 1448,
+	};
+	result->tcp[1] = result->tcp[0];
+	result->tcp[1].family = AF_INET6;
+	result->tcp[1].local[0] = 0x20;
+	result->tcp[1].ssthresh = 44;
+	result->tcp[1].pacing_rate = 1000;
+	result->retransmit_count = 1;
+	result->retransmits[0] = (struct retransmit_event) {
+		.header = { EVENT_RETRANSMIT, 0, 106 * SECOND, CLIENT, 0 }, .family = AF_INET,
+		.local_port = 40001, .remote_port = 5201, .local = { 192, 0, 2, 10 },
+		.remote = { 198, 51, 100, 10 }, .sequence = 4000000000u, .length = 1448,
+	};
+}
+
+static void make_result(struct result *result)
+{
+	struct error error;
+
+	fill_qdiscs(result);
+	assert_int_equal(scenario_named(&result->scenario, "bottleneck", &error), 0);
+	snprintf(result->version, sizeof(result->version), "0.1.0");
+	snprintf(result->kernel, sizeof(result->kernel), "6.18.0");
+	snprintf(result->tier, sizeof(result->tier), "tracepoints");
+	result->hooks = calloc(2, sizeof(*result->hooks));
+	assert_non_null(result->hooks);
+	result->hook_count = 2;
+	result->hooks[0] = (struct tracer_hook) { "qdisc_enqueue", "tp_btf", true, "" };
+	result->hooks[1] = (struct tracer_hook) { "qdisc_drop", "tp_btf", false, "not in 6.18" };
+	result->started_realtime_ns = 1790000000123456789ULL;
+	result->started_ns = 99 * SECOND;
+	result->ended_ns = 133 * SECOND;
+	result->load_begin_ns = moments.load_begin_ns;
+	result->load_end_ns = moments.load_end_ns;
+	fill_probes(result);
+	fill_samples(result);
+	fill_iperf3(result);
+	fill_tcp(result);
+	phase_windows(result->phases, &moments, SECOND, SECOND);
+	assert_int_equal(phase_fill(result, &error), 0);
+	assert_int_equal(attribution_fill(result, &error), 0);
+	result->complete = true;
+}
+
+/* ---- JSON ---- */
+
+/* Walk "a.b.2.c"; fails where a part is missing. */
+static const cJSON *at(const cJSON *item, const char *path)
+{
+	const char *rest = path;
+	char name[64];
+	size_t length;
+
+	while (*rest) {
+		length = strcspn(rest, ".");
+		assert_true(length < sizeof(name));
+		memcpy(name, rest, length);
+		name[length] = '\0';
+		item = cJSON_IsArray(item) ? cJSON_GetArrayItem(item, atoi(name)) :
+					     cJSON_GetObjectItemCaseSensitive(item, name);
+		if (!item)
+			fail_msg("no %s in %s", name, path);
+		rest += length + (rest[length] == '.');
+	}
+	return item;
+}
+
+/* Types as letters: n number, s string, b boolean, o object, a array, 0 null. */
+static void assert_type(const cJSON *item, const char *path, char type)
+{
+	const cJSON *found = at(item, path);
+	bool right = type == 'n' ? cJSON_IsNumber(found) : type == 's' ? cJSON_IsString(found) :
+		     type == 'b' ? cJSON_IsBool(found) : type == 'o' ? cJSON_IsObject(found) :
+		     type == 'a' ? cJSON_IsArray(found) : cJSON_IsNull(found);
+
+	if (!right)
+		fail_msg("%s is not of type %c", path, type);
+}
+
+static void assert_types(const cJSON *item, const char *const paths[][2], size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		assert_type(item, paths[i][0], paths[i][1][0]);
+}
+
+#define ASSERT_TYPES(item, paths)	assert_types(item, paths, sizeof(paths) / sizeof((paths)[0]))
+
+static void assert_text(const cJSON *item, const char *path, const char *expected)
+{
+	assert_type(item, path, 's');
+	assert_string_equal(at(item, path)->valuestring, expected);
+}
+
+static void assert_number(const cJSON *item, const char *path, double expected)
+{
+	assert_type(item, path, 'n');
+	if (fabs(at(item, path)->valuedouble - expected) > fabs(expected) * 1e-12)
+		fail_msg("%s is %.17g instead of %.17g", path, at(item, path)->valuedouble,
+			 expected);
+}
+
+static cJSON *parse(const struct result *result, char **text)
+{
+	cJSON *document;
+
+	*text = out_json(result);
+	assert_non_null(*text);
+	document = cJSON_ParseWithOpts(*text, NULL, true);
+	assert_non_null(document);
+	return document;
+}
+
+static void test_every_field_of_the_contract(void **state)
+{
+	static const char *const paths[][2] = {
+		{ "schema", "s" }, { "complete", "b" }, { "tool.version", "s" },
+		{ "tool.kernel", "s" }, { "tool.tier", "s" }, { "tool.hooks", "a" },
+		{ "tool.hooks.0.name", "s" }, { "tool.hooks.0.how", "s" },
+		{ "tool.hooks.0.attached", "b" }, { "tool.started_realtime_ns", "n" },
+		{ "scenario", "o" }, { "scenario.name", "s" },
+		{ "qdiscs", "a" }, { "qdiscs.0.id", "s" }, { "qdiscs.0.netns", "s" },
+		{ "qdiscs.0.ifname", "s" }, { "qdiscs.0.ifindex", "n" },
+		{ "qdiscs.0.queue", "n" }, { "qdiscs.0.kind", "s" }, { "qdiscs.0.handle", "s" },
+		{ "qdiscs.0.parent", "s" }, { "qdiscs.0.path", "s" }, { "qdiscs.0.config", "o" },
+		{ "qdiscs.0.config.rate", "n" },
+		{ "qdiscs.0.ledger.offered", "n" }, { "qdiscs.0.ledger.measured", "n" },
+		{ "qdiscs.0.ledger.bypassed", "n" }, { "qdiscs.0.ledger.rejected", "n" },
+		{ "qdiscs.0.ledger.dropped_inside", "n" }, { "qdiscs.0.ledger.requeued", "n" },
+		{ "qdiscs.0.ledger.queued", "n" }, { "qdiscs.0.ledger.unaccounted", "n" },
+		{ "qdiscs.0.kernel.packets", "n" }, { "qdiscs.0.kernel.bytes", "n" },
+		{ "qdiscs.0.kernel.drops", "n" }, { "qdiscs.0.kernel.requeues", "n" },
+		{ "qdiscs.0.kernel.overlimits", "n" }, { "qdiscs.0.kernel.backlog_bytes", "n" },
+		{ "qdiscs.0.kernel.backlog_packets", "n" }, { "qdiscs.0.agrees", "b" },
+		{ "qdiscs.1.kernel", "0" }, { "qdiscs.1.agrees", "0" },
+		{ "phases", "a" }, { "phases.1.name", "s" }, { "phases.1.begin_ns", "n" },
+		{ "phases.1.end_ns", "n" }, { "phases.1.probes.sent", "n" },
+		{ "phases.1.probes.received", "n" }, { "phases.1.probes.lost", "n" },
+		{ "phases.1.probes.rtt_ns.min", "n" }, { "phases.1.probes.rtt_ns.p50", "n" },
+		{ "phases.1.probes.rtt_ns.p90", "n" }, { "phases.1.probes.rtt_ns.p95", "n" },
+		{ "phases.1.probes.rtt_ns.p99", "n" }, { "phases.1.probes.rtt_ns.max", "n" },
+		{ "phases.1.probes.rtt_ns.mean", "n" }, { "phases.1.probes.rtt_ns.stdev", "n" },
+		{ "phases.1.qdiscs", "a" }, { "phases.1.qdiscs.0.id", "s" },
+		{ "phases.1.qdiscs.0.packets", "n" }, { "phases.1.qdiscs.0.sojourn_ns.min", "n" },
+		{ "phases.1.qdiscs.0.sojourn_ns.p50", "n" },
+		{ "phases.1.qdiscs.0.sojourn_ns.p90", "n" },
+		{ "phases.1.qdiscs.0.sojourn_ns.p95", "n" },
+		{ "phases.1.qdiscs.0.sojourn_ns.p99", "n" },
+		{ "phases.1.qdiscs.0.sojourn_ns.max", "n" },
+		{ "phases.1.qdiscs.0.sojourn_ns.mean", "n" },
+		{ "phases.1.qdiscs.0.exclusive_ns", "0" }, { "phases.1.qdiscs.0.paced_ns", "0" },
+		{ "phases.1.qdiscs.1.exclusive_ns", "o" },
+		{ "phases.1.qdiscs.0.backlog_bytes_max", "n" },
+		{ "phases.1.qdiscs.0.backlog_packets_max", "n" },
+		{ "phases.1.qdiscs.0.drops", "n" },
+		{ "phases.1.qdiscs.0.histogram.bounds_ns", "a" },
+		{ "phases.1.qdiscs.0.histogram.counts", "a" },
+		{ "phases.1.qdiscs.0.share", "n" }, { "phases.0.qdiscs.0.share", "0" },
+		{ "phases.0.qdiscs.0.sojourn_ns.p50", "0" },
+		{ "phases.1.tcp.srtt_ns.p50", "n" }, { "phases.1.tcp.cwnd.p50", "n" },
+		{ "phases.1.tcp.retransmits", "n" },
+		{ "phases.1.iperf3.sum_received.bits_per_second", "n" },
+		{ "phases.0.iperf3", "0" },
+		{ "attribution.rtt_increase_ns", "n" }, { "attribution.explained", "n" },
+		{ "attribution.unexplained_ns", "n" }, { "attribution.cause.qdisc", "s" },
+		{ "attribution.cause.share", "n" }, { "attribution.cause.text", "s" },
+		{ "attribution.verdict", "s" },
+		{ "probes", "a" }, { "probes.0.seq", "n" }, { "probes.0.id", "n" },
+		{ "probes.0.phase", "s" }, { "probes.0.sent_ns", "n" },
+		{ "probes.0.rtt_ns", "n" }, { "probes.0.ping_rtt_ns", "n" },
+		{ "probes.1.ping_rtt_ns", "0" }, { "probes.0.lost", "b" },
+		{ "probes.50.rtt_ns", "0" },
+		{ "probes.0.legs", "a" }, { "probes.0.legs.0.kind", "s" },
+		{ "probes.0.legs.0.device", "s" }, { "probes.0.legs.0.ns", "n" },
+		{ "probes.0.legs.3.qdisc", "s" }, { "probes.0.legs.2.netns", "s" },
+		{ "iperf3.version", "s" }, { "iperf3.command", "a" },
+		{ "iperf3.command.2", "s" },
+		{ "iperf3.sum_sent.bits_per_second", "n" }, { "iperf3.sum_sent.bytes", "n" },
+		{ "iperf3.sum_sent.seconds", "n" }, { "iperf3.sum_sent.retransmits", "n" },
+		{ "iperf3.sum_received.bits_per_second", "n" },
+		{ "iperf3.sum_received.retransmits", "0" },
+		{ "iperf3.intervals.0.bits_per_second", "n" },
+		{ "iperf3.intervals.1.bits_per_second", "0" },
+		{ "losses.ring_full", "n" }, { "losses.slot_overwrites", "n" },
+		{ "losses.flow_misses", "n" }, { "losses.events_late", "n" },
+		{ "timeline.qdisc_samples", "a" }, { "timeline.tcp_samples", "a" },
+		{ "timeline.retransmits", "a" },
+		{ "timeline.qdisc_samples.0.qdisc", "s" },
+		{ "timeline.qdisc_samples.0.begin_ns", "n" },
+		{ "timeline.qdisc_samples.0.end_ns", "n" },
+		{ "timeline.qdisc_samples.0.packets", "n" },
+		{ "timeline.qdisc_samples.0.sojourn_ns.p50", "n" },
+		{ "timeline.qdisc_samples.0.sojourn_ns.max", "n" },
+		{ "timeline.qdisc_samples.0.backlog_bytes_mean", "n" },
+		{ "timeline.tcp_samples.0.local", "s" }, { "timeline.tcp_samples.0.srtt_ns", "n" },
+		{ "timeline.tcp_samples.0.ssthresh", "0" },
+		{ "timeline.tcp_samples.0.pacing_rate", "0" },
+	};
+	struct result result;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	document = parse(&result, &text);
+	ASSERT_TYPES(document, paths);
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
+static void test_values(void **state)
+{
+	struct result result;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	document = parse(&result, &text);
+	assert_text(document, "schema", "sojourn/1");
+	assert_true(cJSON_IsTrue(at(document, "complete")));
+	assert_text(document, "tool.hooks.1.why", "not in 6.18");
+	assert_text(document, "qdiscs.0.handle", "10:");
+	assert_text(document, "qdiscs.0.parent", "root");
+	assert_text(document, "qdiscs.1.parent", "10:1");
+	assert_text(document, "qdiscs.2.ifname", "eth\"0");
+	assert_true(cJSON_IsTrue(at(document, "qdiscs.0.agrees")));
+	assert_int_equal(cJSON_GetArraySize(at(document, "phases")), 4);
+	assert_text(document, "phases.0.name", "idle");
+	assert_text(document, "phases.3.name", "restored");
+	assert_number(document, "phases.0.probes.sent", 30);
+	assert_number(document, "phases.1.probes.sent", 130);
+	assert_number(document, "phases.1.probes.lost", 1);
+	assert_number(document, "phases.1.probes.rtt_ns.p50",
+		      (double)(synthetic_base_rtt() + 320 * MS));
+	assert_number(document, "phases.1.qdiscs.0.packets", 830);
+	assert_number(document, "phases.1.qdiscs.0.sojourn_ns.mean", 320e6);
+	assert_number(document, "phases.1.qdiscs.0.drops", 20);
+	assert_number(document, "phases.1.tcp.retransmits", 1);
+	assert_number(document, "phases.1.tcp.cwnd.max", 350);
+	assert_number(document, "attribution.explained", 1);
+	assert_text(document, "attribution.cause.qdisc", "pl-router/wan0/0/tbf/10:");
+	assert_int_equal(cJSON_GetArraySize(at(document, "probes")), 280);
+	assert_text(document, "probes.0.phase", "idle");
+	assert_type(document, "probes.35.phase", '0');	/* in the margin of the load */
+	assert_text(document, "probes.0.legs.3.kind", "qdisc");
+	assert_text(document, "probes.0.legs.3.qdisc", "pl-router/wan0/0/tbf/10:");
+	assert_text(document, "probes.0.legs.0.netns", "pl-client");
+	assert_text(document, "probes.0.legs.5.netns", "net:[1003]");	/* no qdisc listed there */
+	assert_number(document, "iperf3.sum_received.bits_per_second", 9.57e6);
+	assert_int_equal(cJSON_GetArraySize(at(document, "timeline.qdisc_samples")), 10);
+	assert_text(document, "timeline.tcp_samples.0.local", "192.0.2.10");
+	assert_text(document, "timeline.tcp_samples.1.remote", "c633:640a::");
+	assert_number(document, "timeline.tcp_samples.1.pacing_rate", 8000);
+	assert_number(document, "timeline.tcp_samples.1.ssthresh", 44);
+	assert_number(document, "timeline.retransmits.0.sequence", 4000000000.0);
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
+static void test_legs_add_up_in_the_document(void **state)
+{
+	const cJSON *probe, *leg;
+	struct result result;
+	cJSON *document;
+	double sum;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	document = parse(&result, &text);
+	cJSON_ArrayForEach(probe, at(document, "probes")) {
+		if (cJSON_IsTrue(at(probe, "lost")))
+			continue;
+		sum = 0;
+		cJSON_ArrayForEach(leg, at(probe, "legs"))
+			sum += at(leg, "ns")->valuedouble;
+		assert_true(sum == at(probe, "rtt_ns")->valuedouble);
+	}
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
+/* By the text: reading it back as a double would hide what was lost. */
+static void test_integers_are_exact(void **state)
+{
+	struct result result;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	result.qdiscs[0].ledger.unaccounted = -(__s64)BIG;
+	text = out_json(&result);
+	assert_non_null(text);
+	assert_non_null(strstr(text, "\"offered\":9007199254740993,"));
+	assert_non_null(strstr(text, "\"bytes\":9007199254740995,"));
+	assert_non_null(strstr(text, "\"unaccounted\":-9007199254740993,"));
+	assert_non_null(strstr(text, "\"started_realtime_ns\":1790000000123456789"));
+	assert_non_null(strstr(text, "\"bytes_acked\":9007199254740993,"));
+	free(text);
+	result_free(&result);
+}
+
+static void test_histogram_bounds(void **state)
+{
+	const cJSON *bounds, *counts;
+	struct result result;
+	double total = 0;
+	cJSON *document;
+	char *text;
+	int i;
+
+	(void)state;
+	make_result(&result);
+	document = parse(&result, &text);
+	bounds = at(document, "phases.1.qdiscs.0.histogram.bounds_ns");
+	counts = at(document, "phases.1.qdiscs.0.histogram.counts");
+	assert_int_equal(cJSON_GetArraySize(bounds), cJSON_GetArraySize(counts) + 1);
+	for (i = 0; i < cJSON_GetArraySize(counts); i++) {
+		double low = cJSON_GetArrayItem(bounds, i)->valuedouble;
+		double high = cJSON_GetArrayItem(bounds, i + 1)->valuedouble;
+		double count = cJSON_GetArrayItem(counts, i)->valuedouble;
+
+		assert_true(low < high);
+		if (low <= 300e6 && 300e6 < high)
+			assert_true(count == 30);
+		else if (low <= 320e6 && 320e6 < high)
+			assert_true(count == 800);
+		else
+			assert_true(count == 0);
+		total += count;
+	}
+	assert_true(total == 830);
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
+/* A run that got nowhere still gives one document with every member. */
+static void test_empty_result(void **state)
+{
+	static const char *const paths[][2] = {
+		{ "schema", "s" }, { "complete", "b" }, { "tool", "o" }, { "scenario", "o" },
+		{ "qdiscs", "a" }, { "phases", "a" }, { "attribution", "o" },
+		{ "attribution.cause", "0" }, { "attribution.explained", "0" },
+		{ "probes", "a" }, { "iperf3", "0" }, { "losses", "o" },
+		{ "timeline.qdisc_samples", "a" },
+	};
+	struct result result;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	result_init(&result);
+	document = parse(&result, &text);
+	ASSERT_TYPES(document, paths);
+	assert_int_equal(cJSON_GetArraySize(at(document, "phases")), 0);
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
+static void test_hundred_thousand_probes(void **state)
+{
+	const unsigned int count = 100000;
+	struct timespec begin, end;
+	struct result result;
+	char *text, *place;
+	unsigned int i, j;
+	double seconds;
+
+	(void)state;
+	assert_int_equal(synthetic_result(&result), 0);
+	result.probes = calloc(count, sizeof(*result.probes));
+	assert_non_null(result.probes);
+	result.probe_count = count;
+	for (i = 0; i < count; i++) {
+		result.probes[i].sent_ns = i;
+		result.probes[i].phase = -1;
+		result.probes[i].legs = calloc(12, sizeof(struct leg));
+		assert_non_null(result.probes[i].legs);
+		result.probes[i].leg_count = 12;
+		for (j = 0; j < 12; j++)
+			result.probes[i].legs[j].netns = ROUTER;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	text = out_json(&result);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_non_null(text);
+	seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+	print_message("%u probes: %.1f s, %zu bytes\n", count, seconds, strlen(text));
+	assert_true(seconds < 120);	/* quadratic time would be hours */
+	/* Each probe has a line of its own. (strstr() in a loop takes quadratic time under ASAN.) */
+	for (i = 0, place = text; *place; place++)
+		i += place[0] == '\n' && !strncmp(place + 1, "{\"seq\":", 7);
+	assert_int_equal(i, count);
+	free(text);
+	result_free(&result);
+}
+
+/* ---- text ---- */
+
+static char *print_text(const struct result *result, bool color)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	assert_non_null(stream);
+	out_text(result, stream, color);
+	assert_int_equal(fclose(stream), 0);
+	return text;
+}
+
+static void assert_in(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("\"%s\" is missing in:\n%s", words, text);
+}
+
+static void assert_not_in(const char *text, const char *words)
+{
+	if (strstr(text, words))
+		fail_msg("\"%s\" should not be in:\n%s", words, text);
+}
+
+/* Two texts in one line, in that order. */
+static void assert_row(const char *text, const char *first, const char *then)
+{
+	const char *line = strstr(text, first), *end, *found;
+
+	if (!line)
+		fail_msg("no row \"%s\" in:\n%s", first, text);
+	end = strchr(line, '\n');
+	found = strstr(line, then);
+	if (!found || (end && found > end))
+		fail_msg("no \"%s\" in the row of \"%s\" in:\n%s", then, first, text);
+}
+
+static void assert_lines_fit(const char *text)
+{
+	const char *line;
+	size_t length;
+
+	for (line = text; *line; line += length + (line[length] == '\n')) {
+		length = strcspn(line, "\n");
+		if (length > 100)
+			fail_msg("%zu columns: %.*s", length, (int)length, line);
+		if (length && line[length - 1] == ' ')
+			fail_msg("space at the end: %.*s", (int)length, line);
+	}
+}
+
+static void test_summary(void **state)
+{
+	struct result result;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	text = print_text(&result, false);
+	if (getenv("SHOW_TEXT"))
+		fputs(text, stderr);
+	assert_lines_fit(text);
+	assert_not_in(text, "\033");
+	assert_in(text, "sojourn 0.1.0, kernel 6.18.0, tier tracepoints\n");
+	assert_in(text, "tbf 10: on wan0 in pl-router, rate 10.0 Mbit/s, burst 32.0 KB, latency 400 ms");
+	assert_in(text, "1 TCP stream (cubic), client to server, 15 s");
+	assert_row(text, "idle ", " 30     0 ");
+	assert_row(text, "load  ", " 130     1 ");
+	assert_row(text, "load  ", "320 ms");
+	assert_row(text, "load  ", "9.57 Mbit/s");
+	assert_row(text, "pl-router/wan0 tbf 10:", "391 KB / 264");
+	assert_row(text, "pl-router/wan0 tbf 10:", "100 %");
+	assert_in(text, "sender 10.6 Mbit/s, 34 retransmits");
+	assert_in(text, "receiver (delivered) 9.57 Mbit/s");
+	assert_in(text, "kernel: packets 9007199254740873, drops 117, requeues 1, backlog 3; traced: packets");
+	assert_in(text, "agrees");
+	assert_in(text, "1 more root qdisc without a packet");
+	assert_in(text, "\nrecovered: median ");
+	assert_in(text, "\nrestored (qdisc under test removed): median ");
+	assert_in(text, "\nno losses\n");
+	assert_in(text, "not seen by the tracepoints tier: the time inside 1 child qdisc");
+	assert_in(text, "\ncause: rate 10.0 Mbit/s");
+	assert_in(text, "of the RTT increase under load (320 ms of 320 ms) was spent waiting in");
+	/* The verdict is the end. */
+	assert_non_null(strstr(strstr(text, "of the RTT increase under load"), "pl-router.\n"));
+	assert_string_equal(text + strlen(text) - strlen("pl-router.\n"), "pl-router.\n");
+	free(text);
+	text = print_text(&result, true);
+	assert_in(text, "\033[1m");
+	free(text);
+	result_free(&result);
+}
+
+static void test_summary_of_a_bad_run(void **state)
+{
+	struct result result;
+	unsigned int i;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	result.losses.ring_full = 12;
+	result.losses.flow_misses = 3;
+	result.complete = false;
+	snprintf(result.incomplete_why, sizeof(result.incomplete_why), "12 events were lost");
+	result.qdiscs[0].ledger.agrees = LEDGER_DISAGREES;
+	snprintf(result.qdiscs[0].ledger.why, sizeof(result.qdiscs[0].ledger.why),
+		 "packets: traced 1, kernel 2 (-1)");
+	result.phases[PHASE_RECOVERY].rtt.p50 = 300 * MS;
+	result.phases[PHASE_RESTORED].received = 0;
+	for (i = 0; i < sizeof(result.qdiscs[0].netns_name) - 1; i++)
+		result.qdiscs[0].netns_name[i] = 'n';
+	text = print_text(&result, false);
+	assert_lines_fit(text);
+	assert_in(text, "losses: events that found the ring buffer full 12, GSO segments not matched 3");
+	assert_not_in(text, "no losses");
+	assert_in(text, "INCOMPLETE: 12 events were lost");
+	assert_in(text, "DISAGREES: packets: traced 1, kernel 2 (-1)");
+	assert_in(text, "NOT recovered: median 300 ms");
+	assert_in(text, "NOT restored");
+	free(text);
+	result_free(&result);
+}
+
+static void test_summary_of_nothing(void **state)
+{
+	struct result result;
+	char *text;
+
+	(void)state;
+	result_init(&result);
+	snprintf(result.tier, sizeof(result.tier), "tracepoints");
+	text = print_text(&result, false);
+	assert_lines_fit(text);
+	free(text);
+	result_free(&result);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_field_of_the_contract),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_legs_add_up_in_the_document),
+		cmocka_unit_test(test_integers_are_exact),
+		cmocka_unit_test(test_histogram_bounds),
+		cmocka_unit_test(test_empty_result),
+		cmocka_unit_test(test_hundred_thousand_probes),
+		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_summary_of_a_bad_run),
+		cmocka_unit_test(test_summary_of_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
