@@ -46,10 +46,6 @@ struct {
 	__type(value, __u32);
 } qdisc_ids SEC(".maps");
 
-/* What is wanted of a network namespace. */
-#define WANTED_QDISCS	1
-#define WANTED_PROBES	2	/* and TCP states */
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);

@@ -146,10 +146,10 @@ static int fill_maps(struct tier *tier, const struct tracer_options *options, st
 		probe_netns = options->probe_netns;
 		probe_netns_count = options->probe_netns_count;
 	}
-	/* WANTED_QDISCS and WANTED_PROBES of bpf/qdisc.bpf.h */
 	if (options->netns &&
-	    (want_netns(tier, options->netns, options->netns_count, 1, error) ||
-	     want_netns(tier, probe_netns, probe_netns_count, 2, error)))
+	    (want_netns(tier, options->netns, options->netns_count, WANTED_QDISCS,
+			error) ||
+	     want_netns(tier, probe_netns, probe_netns_count, WANTED_PROBES, error)))
 		return -1;
 	for (i = 0; options->devices && i < options->device_count; i++)
 		if (want_device(tier, options->devices[i], error))

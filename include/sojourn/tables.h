@@ -89,4 +89,8 @@ struct loss_counters {
 	__u64 tcp_flows_full;
 };
 
+/* What is wanted of a network namespace: bits. */
+#define WANTED_QDISCS	1
+#define WANTED_PROBES	2	/* and TCP states */
+
 #endif

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "closest.h"
+#include "commands.h"
+#include "experiment.h"
+#include "expression.h"
+#include "guard.h"
+#include "out.h"
+#include "output_file.h"
+#include "phase.h"
+#include "scenario.h"
+
+#define LIST_MAX	64
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+struct run_options {
+	const char *scenario;
+	const char *json;		/* file or "-"; NULL: none */
+	const char *directory;		/* --out; NULL: none */
+	const char *set[LIST_MAX];
+	size_t set_count;
+	const char *fail_if[LIST_MAX];
+	struct expression *conditions[LIST_MAX];
+	size_t fail_if_count;
+	const char *netns[LIST_MAX];
+	size_t netns_count;
+};
+
+enum { OPTION_JSON = 256, OPTION_OUT, OPTION_SET, OPTION_FAIL_IF, OPTION_NETNS };
+
+static const struct option long_options[] = {
+	{ "json", required_argument, NULL, OPTION_JSON },
+	{ "out", required_argument, NULL, OPTION_OUT },
+	{ "set", required_argument, NULL, OPTION_SET },
+	{ "fail-if", required_argument, NULL, OPTION_FAIL_IF },
+	{ "netns", required_argument, NULL, OPTION_NETNS },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int bad_option(int option, const char *argument)
+{
+	const char *names[COUNT(long_options) - 1];
+	size_t length = strcspn(argument, "=");
+	char bare[64];
+	int nearest;
+
+	if (option == ':')
+		return command_fail(&cmd_run, EXIT_USAGE, "%s needs a value; see `sojourn help run`",
+				    argument);
+	for (size_t i = 0; i < COUNT(names); i++)
+		names[i] = long_options[i].name;
+	snprintf(bare, sizeof(bare), "%.*s", (int)length, argument);
+	nearest = closest_name(bare + strspn(bare, "-"), names, COUNT(names));
+	if (nearest >= 0)
+		return command_fail(&cmd_run, EXIT_USAGE,
+				    "unknown option \"%s\": did you mean \"--%s\"?", bare,
+				    names[nearest]);
+	return command_fail(&cmd_run, EXIT_USAGE,
+			    "unknown option \"%s\": `sojourn help run` lists them", bare);
+}
+
+static int add(const char *list[LIST_MAX], size_t *count, const char *option)
+{
+	if (*count == LIST_MAX)
+		return command_fail(&cmd_run, EXIT_USAGE, "%s may be given %d times at most",
+				    option, LIST_MAX);
+	list[(*count)++] = optarg;
+	return EXIT_OK;
+}
+
+static int parse_options(int argc, char *argv[], struct run_options *options)
+{
+	int option, code = EXIT_OK;
+
+	optind = 0;
+	opterr = 0;
+	while (!code && (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_JSON:
+			options->json = optarg;
+			break;
+		case OPTION_OUT:
+			options->directory = optarg;
+			break;
+		case OPTION_SET:
+			code = add(options->set, &options->set_count, "--set");
+			break;
+		case OPTION_FAIL_IF:
+			code = add(options->fail_if, &options->fail_if_count, "--fail-if");
+			break;
+		case OPTION_NETNS:
+			code = add(options->netns, &options->netns_count, "--netns");
+			break;
+		default:
+			code = bad_option(option, argv[optind - 1]);
+		}
+	}
+	if (code)
+		return code;
+	if (argc - optind > 1)
+		return command_fail(&cmd_run, EXIT_USAGE, "run takes one scenario, not %d: '%s' is one too many",
+				    argc - optind, argv[optind + 1]);
+	options->scenario = optind < argc ? argv[optind] : "bottleneck";
+	return EXIT_OK;
+}
+
+static int fill_scenario(const struct run_options *options, struct scenario *scenario)
+{
+	struct error error;
+
+	if (scenario_named(scenario, options->scenario, &error))
+		goto fail;
+	for (size_t i = 0; i < options->set_count; i++)
+		if (scenario_set(scenario, options->set[i], &error))
+			goto fail;
+	if (scenario_check(scenario, &error))
+		goto fail;
+	return EXIT_OK;
+fail:
+	return command_fail(&cmd_run, error.code, "%s", error.text);
+}
+
+static int parse_conditions(struct run_options *options)
+{
+	struct error error;
+
+	for (size_t i = 0; i < options->fail_if_count; i++) {
+		options->conditions[i] = expression_parse(options->fail_if[i], &error);
+		if (!options->conditions[i])
+			return command_fail(&cmd_run, error.code, "--fail-if '%s': %s",
+					    options->fail_if[i], error.text);
+	}
+	return EXIT_OK;
+}
+
+/* Can files be made in the directory, or it itself be made? Nothing is made yet. */
+static int check_directory(const char *directory)
+{
+	char parent[PATH_MAX];
+	struct stat status;
+
+	if (!stat(directory, &status)) {
+		if (!S_ISDIR(status.st_mode))
+			return command_fail(&cmd_run, EXIT_USAGE, "--out %s: it is not a directory",
+					    directory);
+		if (access(directory, W_OK | X_OK))
+			return command_fail(&cmd_run, EXIT_USAGE, "--out %s: %s", directory,
+					    strerror(errno));
+		return EXIT_OK;
+	}
+	if (strlen(directory) >= sizeof(parent))
+		return command_fail(&cmd_run, EXIT_USAGE, "--out: the name is too long");
+	strcpy(parent, directory);
+	if (access(dirname(parent), W_OK | X_OK))
+		return command_fail(&cmd_run, EXIT_USAGE, "--out %s: it cannot be made: %s",
+				    directory, strerror(errno));
+	return EXIT_OK;
+}
+
+static int write_in_directory(const char *directory, const char *name, const char *text,
+			      struct guard *guard, struct error *error)
+{
+	struct output_file *file;
+	char path[PATH_MAX];
+
+	if (!text)
+		return 0;
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
+		return error_set(error, EXIT_USAGE, "--out: the name is too long");
+	file = output_file_open(path, guard, error);
+	if (!file)
+		return -1;
+	return output_file_finish(file, text, strlen(text), error);
+}
+
+/* The summary as text; the caller frees it. NULL: out of memory. */
+static char *summary_text(const struct result *result)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return NULL;
+	out_text(result, memory, false);
+	if (fclose(memory)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int write_directory(const char *directory, const struct result *result, const char *json,
+			   const struct experiment_output *output, struct guard *guard,
+			   struct error *error)
+{
+	char *summary = summary_text(result);
+	int failed;
+
+	if (!summary)
+		return error_set(error, EXIT_CANNOT, "out of memory");
+	if (mkdir(directory, 0777) && errno != EEXIST) {
+		free(summary);
+		return error_set_errno(error, EXIT_CANNOT, "cannot make the directory %s",
+				       directory);
+	}
+	failed = write_in_directory(directory, "result.json", json, guard, error) ||
+		 write_in_directory(directory, "summary.txt", summary, guard, error) ||
+		 write_in_directory(directory, "iperf3.json", output->iperf3, guard, error) ||
+		 write_in_directory(directory, "ping.txt", output->ping, guard, error);
+	free(summary);
+	return failed ? -1 : 0;
+}
+
+/* Progress: a line that is written over on a terminal, else a line per phase. */
+static void show_progress(enum phase_name phase, double gone_s, double all_s)
+{
+	static int shown_phase = -1, shown_second = -1;
+	bool terminal = isatty(STDERR_FILENO);
+	int width = 30, filled;
+
+	if (!terminal) {
+		if ((int)phase != shown_phase)
+			fprintf(stderr, "%s: %.0f s\n", phase_name_text(phase), all_s);
+		shown_phase = phase;
+		return;
+	}
+	if ((int)phase == shown_phase && (int)(gone_s * 4) == shown_second)
+		return;
+	shown_phase = phase;
+	shown_second = (int)(gone_s * 4);
+	if (gone_s > all_s)
+		gone_s = all_s;
+	filled = all_s > 0 ? (int)(gone_s / all_s * width) : width;
+	fprintf(stderr, "\r\033[K%-9s [%.*s%*s] %.0f of %.0f s", phase_name_text(phase), filled,
+		"##############################", width - filled, "", gone_s, all_s);
+}
+
+static void end_progress(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+static int write_results(const struct run_options *options, const struct result *result,
+			 const struct experiment_output *output, struct output_file **file,
+			 struct guard *guard, struct error *error)
+{
+	FILE *summary = options->json && !strcmp(options->json, "-") ? stderr : stdout;
+	char *json = NULL;
+	int failed = 0;
+
+	out_text(result, summary, isatty(fileno(summary)) && !getenv("NO_COLOR"));
+	fflush(summary);
+	if (!options->json && !options->directory)
+		return 0;
+	json = out_json(result);
+	if (!json)
+		return error_set(error, EXIT_CANNOT, "out of memory");
+	if (options->directory)
+		failed = write_directory(options->directory, result, json, output, guard, error);
+	if (!failed && *file) {
+		failed = output_file_finish(*file, json, strlen(json), error);
+		*file = NULL;
+	}
+	free(json);
+	return failed;
+}
+
+/* What the conditions say; each that holds is told. */
+static int judge_conditions(const struct run_options *options, const struct result *result)
+{
+	int code = EXIT_OK;
+	struct error error;
+	char text[256];
+	bool holds;
+
+	for (size_t i = 0; i < options->fail_if_count; i++) {
+		if (expression_holds(options->conditions[i], result, &holds, &error))
+			return command_fail(&cmd_run, error.code, "--fail-if '%s': %s",
+					    options->fail_if[i], error.text);
+		if (!holds)
+			continue;
+		code = EXIT_FAIL_IF;
+		if (!expression_describe(options->conditions[i], result, text, sizeof(text), &error))
+			command_fail(&cmd_run, code, "--fail-if '%s' holds: %s",
+				     options->fail_if[i], text);
+	}
+	return code;
+}
+
+static int run_experiment(struct run_options *options, const struct scenario *scenario,
+			  struct guard *guard, struct output_file **file)
+{
+	struct experiment_options experiment = {
+		.scenario = scenario,
+		.guard = guard,
+		.netns = options->netns_count ? options->netns : NULL,
+		.netns_count = options->netns_count,
+		.progress = show_progress,
+	};
+	struct experiment_output output = { 0 };
+	struct result result;
+	struct error error;
+	int code, failed;
+
+	result_init(&result);
+	failed = experiment_run(&experiment, &result, &output, &error);
+	end_progress();
+	if (!failed)
+		failed = write_results(options, &result, &output, file, guard, &error);
+	if (failed)
+		code = command_fail(&cmd_run, error.code, "%s", error.text);
+	else
+		code = judge_conditions(options, &result);
+	if (!failed && !result.complete)
+		code = EXIT_INCOMPLETE;
+	result_free(&result);
+	free(output.iperf3);
+	free(output.ping);
+	return code;
+}
+
+static int run_guarded(struct run_options *options, const struct scenario *scenario)
+{
+	struct output_file *file = NULL;
+	struct guard *guard;
+	struct error error;
+	int code;
+
+	guard = guard_start(&error);
+	if (!guard)
+		return command_fail(&cmd_run, error.code, "%s", error.text);
+	if (options->json) {
+		file = output_file_open(options->json, guard, &error);
+		if (!file) {
+			guard_stop(guard);
+			return command_fail(&cmd_run, error.code, "--json: %s", error.text);
+		}
+	}
+	code = run_experiment(options, scenario, guard, &file);
+	output_file_cancel(file);
+	guard_stop(guard);
+	return code;
+}
+
+static int run(int argc, char *argv[])
+{
+	struct run_options options = { 0 };
+	struct scenario scenario;
+	int code;
+
+	code = parse_options(argc, argv, &options);
+	if (!code)
+		code = fill_scenario(&options, &scenario);
+	if (!code)
+		code = parse_conditions(&options);
+	if (!code && options.directory)
+		code = check_directory(options.directory);
+	if (!code)
+		code = run_guarded(&options, &scenario);
+	for (size_t i = 0; i < options.fail_if_count; i++)
+		expression_free(options.conditions[i]);
+	return code;
+}
+
+static void help(void)
+{
+	puts("Builds the scenario's lab, drives iperf3 and ping through it, traces every packet,\n"
+	     "prints the summary, and removes everything again.\n"
+	     "\n"
+	     "  SCENARIO        a name (bottleneck) or a file\n"
+	     "  --json FILE     write the result as JSON; \"-\": to stdout, the summary to stderr\n"
+	     "  --out DIR       write result.json, summary.txt, iperf3.json and ping.txt there\n"
+	     "  --set KEY=VALUE set a value of the scenario; may be repeated\n"
+	     "  --fail-if EXPR  exit with 1 where EXPR holds, as in 'load.rtt.p99 > 20ms'\n"
+	     "  --netns NAME    trace the qdiscs of this namespace, not of the lab's three;\n"
+	     "                  may be repeated\n"
+	     "\n"
+	     "Exit codes: 0 done; 1 a --fail-if held; 2 bad usage; 3 cannot run here; 4 done,\n"
+	     "but incomplete; 130, 143 interrupted, everything removed.\n");
+	scenario_print_keys();
+	putchar('\n');
+	expression_print_figures();
+}
+
+const struct command cmd_run = {
+	.name = "run",
+	.usage = "run [SCENARIO] [--json FILE|-] [--out DIR] [--set KEY=VALUE]... [--fail-if EXPR]... [--netns NAME]...",
+	.summary = "run a scenario and say where the packets waited",
+	.run = run,
+	.help = help,
+};

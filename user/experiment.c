@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attribution.h"
+#include "child.h"
+#include "commands.h"
+#include "experiment.h"
+#include "iperf3.h"
+#include "lab.h"
+#include "ledger.h"
+#include "netns.h"
+#include "phase.h"
+#include "ping.h"
+#include "timeline.h"
+#include "tracer.h"
+#include "witness.h"
+
+#define POLL_MS			20
+#define SERVER_START_MS		5000
+#define STOP_MS			2000
+#define QUIET_MS		5000
+#define OVERTIME_NS		15000000000ULL	/* a child that lasts so much longer hangs */
+#define CLOCK_STEP_NS		1000000LL
+#define SECOND_NS		1000000000ULL
+#define NETNS_MAX		(LAB_HOSTS + 16)
+
+struct experiment {
+	const struct experiment_options *options;
+	const struct scenario *scenario;
+	struct result *result;
+	struct lab *lab;
+	struct tracer *tracer;
+	struct timeline *timeline;
+	struct child server, client, ping;
+	struct witness_netns netns[NETNS_MAX];
+	size_t netns_count;
+	int opened[NETNS_MAX];		/* descriptors of ours among them */
+	size_t opened_count;
+	struct qdisc_tree before, after;
+	struct phase_moments moments;
+	struct ping_result pings, pings_restored;
+	char iperf3_path[PATH_MAX], ping_path[PATH_MAX];
+	sigset_t blocked, previous;
+	int signals;			/* signalfd */
+	__s64 clock_offset;		/* CLOCK_REALTIME less CLOCK_MONOTONIC, ns */
+	bool quiet;
+	char trouble[256];		/* first reason why the result is not complete */
+};
+
+static __u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static void note_trouble(struct experiment *run, const char *text)
+{
+	if (!run->trouble[0])
+		snprintf(run->trouble, sizeof(run->trouble), "%s", text);
+}
+
+static int take_signals(struct experiment *run, struct error *error)
+{
+	sigemptyset(&run->blocked);
+	sigaddset(&run->blocked, SIGINT);
+	sigaddset(&run->blocked, SIGTERM);
+	sigaddset(&run->blocked, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &run->blocked, &run->previous))
+		return error_set_errno(error, EXIT_CANNOT, "cannot block signals");
+	run->signals = signalfd(-1, &run->blocked, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (run->signals < 0)
+		return error_set_errno(error, EXIT_CANNOT, "cannot open a signalfd");
+	return 0;
+}
+
+/* ping's times come from CLOCK_REALTIME: a step falsifies what it prints. */
+static void watch_clock(struct experiment *run)
+{
+	__s64 offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	__s64 step = offset - run->clock_offset;
+
+	if (run->clock_offset && (step > CLOCK_STEP_NS || step < -CLOCK_STEP_NS))
+		run->result->clock_steps++;
+	run->clock_offset = offset;
+}
+
+/* One round: wait a little, drain the tracer, look after the children and signals. */
+static int turn(struct experiment *run, struct error *error)
+{
+	struct pollfd fd = { .fd = run->signals, .events = POLLIN };
+	struct signalfd_siginfo signal;
+
+	poll(&fd, 1, POLL_MS);
+	watch_clock(run);
+	if (run->tracer && tracer_poll(run->tracer, error))
+		return -1;
+	child_poll(&run->server);
+	child_poll(&run->client);
+	child_poll(&run->ping);
+	if (read(run->signals, &signal, sizeof(signal)) != sizeof(signal))
+		return 0;
+	run->result->interrupted = true;
+	return error_set(error, 128 + signal.ssi_signo, "interrupted by %s",
+			 strsignal(signal.ssi_signo));
+}
+
+static void progress(const struct experiment *run, enum phase_name phase, __u64 begin_ns,
+		     __u64 length_ns)
+{
+	if (run->options->progress)
+		run->options->progress(phase, (clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9,
+				       length_ns / 1e9);
+}
+
+static int wait_until(struct experiment *run, enum phase_name phase, __u64 begin_ns,
+		      __u64 length_ns, struct error *error)
+{
+	while (clock_ns(CLOCK_MONOTONIC) - begin_ns < length_ns) {
+		progress(run, phase, begin_ns, length_ns);
+		if (turn(run, error))
+			return -1;
+	}
+	return 0;
+}
+
+/* What a child said last on stderr, one line of it. */
+static const char *last_words(const struct child *child, char *text, size_t size)
+{
+	const char *from = child->err_text, *newline;
+	size_t length;
+
+	if (!from || !child->err_length)
+		return "it said nothing";
+	length = strcspn(from, "\n");
+	while ((newline = strchr(from, '\n')) && newline[1]) {
+		from = newline + 1;
+		length = strcspn(from, "\n");
+	}
+	snprintf(text, size, "%.*s", (int)length, from);
+	return text;
+}
+
+static int failed_child(const struct child *child, const char *name, struct error *error)
+{
+	char how[CHILD_STATUS_TEXT], said[200];
+
+	return error_set(error, EXIT_INCOMPLETE, "%s ended too early with %s: %s", name,
+			 child_status_text(child, how), last_words(child, said, sizeof(said)));
+}
+
+static bool ended_well(const struct child *child)
+{
+	return child->ended && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
+}
+
+static int find_programs(struct experiment *run, struct error *error)
+{
+	char version[64];
+
+	if (child_find_program("iperf3", run->iperf3_path, sizeof(run->iperf3_path), error) ||
+	    iperf3_version(run->iperf3_path, version, sizeof(version), error))
+		return -1;
+	return child_find_program("ping", run->ping_path, sizeof(run->ping_path), error);
+}
+
+static int build_lab(struct experiment *run, struct error *error)
+{
+	const struct scenario *scenario = run->scenario;
+	struct lab_options options = {
+		.prefix = scenario->lab_prefix,
+		.ipv6 = scenario->lab_ipv6,
+		.qdisc_kind = scenario->qdisc_kind,
+		.rate_bit_per_s = scenario->qdisc_rate,
+		.burst_bytes = scenario->qdisc_burst,
+		.latency_ns = scenario->qdisc_latency_ns,
+	};
+
+	if (guard_lab(run->options->guard, scenario->lab_prefix, error))
+		return -1;
+	run->lab = lab_create(&options, error);
+	return run->lab ? 0 : -1;
+}
+
+/* The namespaces to trace: those asked for, else the lab's. */
+static int open_namespaces(struct experiment *run, struct error *error)
+{
+	const struct experiment_options *options = run->options;
+	size_t i;
+	int fd;
+
+	if (!options->netns) {
+		for (i = 0; i < LAB_HOSTS; i++) {
+			run->netns[i].fd = lab_netns(run->lab, i);
+			run->netns[i].name = lab_netns_name(run->lab, i);
+		}
+		run->netns_count = LAB_HOSTS;
+		return 0;
+	}
+	if (options->netns_count > NETNS_MAX)
+		return error_set(error, EXIT_USAGE, "--netns may be given %d times, not %zu",
+				 NETNS_MAX, options->netns_count);
+	for (i = 0; i < options->netns_count; i++) {
+		fd = netns_open(options->netns[i], error);
+		if (fd < 0)
+			return -1;
+		run->opened[run->opened_count++] = fd;
+		run->netns[i].fd = fd;
+		run->netns[i].name = options->netns[i];
+	}
+	run->netns_count = options->netns_count;
+	return 0;
+}
+
+static int start_tracer(struct experiment *run, struct error *error)
+{
+	__u32 wanted[NETNS_MAX], lab[LAB_HOSTS];
+	struct tracer_options options = {
+		.netns = wanted,
+		.netns_count = run->netns_count,
+		.probe_netns = lab,
+		.probe_netns_count = LAB_HOSTS,
+		.probes = true,
+		.probe_payload = run->scenario->probe_size,
+		.tcp = true,
+		.sink = timeline_sink(run->timeline),
+	};
+	size_t i;
+
+	for (i = 0; i < run->netns_count; i++)
+		wanted[i] = netns_inode(run->netns[i].fd);
+	for (i = 0; i < LAB_HOSTS; i++)
+		lab[i] = lab_netns_inode(run->lab, i);
+	run->tracer = witness_begin(&options, run->netns, run->netns_count, &run->before, error);
+	if (!run->tracer)
+		return -1;
+	run->result->started_ns = clock_ns(CLOCK_MONOTONIC);
+	run->result->started_realtime_ns = clock_ns(CLOCK_REALTIME);
+	return 0;
+}
+
+static int start_ping(struct experiment *run, unsigned int count, struct error *error)
+{
+	const struct scenario *scenario = run->scenario;
+	struct ping_options options = {
+		.target = lab_address(run->lab, LAB_SERVER, scenario->lab_ipv6),
+		.ipv6 = scenario->lab_ipv6,
+		.interval_ns = scenario->probe_interval_ns,
+		.count = count,
+		.size = scenario->probe_size,
+	};
+
+	return ping_start(&run->ping, lab_netns(run->lab, LAB_CLIENT), run->ping_path, &options,
+			  error);
+}
+
+static int start_load(struct experiment *run, struct error *error)
+{
+	const struct scenario *scenario = run->scenario;
+	struct iperf3_options options = {
+		.server = lab_address(run->lab, LAB_SERVER, scenario->lab_ipv6),
+		.port = scenario->load_port,
+		.proto = scenario->load_proto,
+		.direction = scenario->load_direction,
+		.seconds = scenario->load_ns / SECOND_NS,
+		.streams = scenario->load_streams,
+		.congestion = scenario->load_congestion,
+		.rate_bit_per_s = scenario->load_rate,
+	};
+
+	tracer_cut(run->tracer);
+	if (iperf3_start_client(&run->client, lab_netns(run->lab, LAB_CLIENT), run->iperf3_path,
+				&options, error))
+		return -1;
+	run->moments.load_begin_ns = run->client.started_ns;
+	return 0;
+}
+
+static int keep_command(struct result *result)
+{
+	char *const *command = iperf3_client_command();
+	size_t i, count = 0;
+
+	while (command[count])
+		count++;
+	result->iperf3_command = calloc(count + 1, sizeof(char *));
+	if (!result->iperf3_command)
+		return -1;
+	for (i = 0; i < count; i++) {
+		result->iperf3_command[i] = strdup(command[i]);
+		if (!result->iperf3_command[i])
+			return -1;
+	}
+	return 0;
+}
+
+static int read_load(struct experiment *run, struct error *error)
+{
+	struct result *result = run->result;
+	char how[CHILD_STATUS_TEXT];
+
+	if (iperf3_parse(run->client.out_text ? run->client.out_text : "",
+			 run->client.out_length, &result->iperf3, error))
+		return -1;
+	if (!ended_well(&run->client))
+		return error_set(error, EXIT_INCOMPLETE, "iperf3 ended with %s",
+				 child_status_text(&run->client, how));
+	result->have_iperf3 = true;
+	return keep_command(result) ? error_set(error, EXIT_CANNOT, "out of memory") : 0;
+}
+
+/* The loaded phase: from the client's start to its end. */
+static int run_load(struct experiment *run, struct error *error)
+{
+	__u64 length = run->scenario->load_ns;
+
+	if (start_load(run, error))
+		return -1;
+	while (!run->client.ended) {
+		progress(run, PHASE_LOAD, run->moments.load_begin_ns, length);
+		if (turn(run, error))
+			return -1;
+		if (run->ping.ended)
+			return failed_child(&run->ping, "ping", error);
+		if (clock_ns(CLOCK_MONOTONIC) - run->moments.load_begin_ns >
+		    length + OVERTIME_NS)
+			return error_set(error, EXIT_INCOMPLETE,
+					 "iperf3 did not end: %llu s asked for, %llu s waited",
+					 length / SECOND_NS, (length + OVERTIME_NS) / SECOND_NS);
+	}
+	tracer_cut(run->tracer);
+	run->moments.load_end_ns = run->client.ended_ns;
+	return read_load(run, error);
+}
+
+static int wait_for_ping(struct experiment *run, enum phase_name phase, unsigned int count,
+			 struct error *error)
+{
+	__u64 begin = clock_ns(CLOCK_MONOTONIC);
+	__u64 end = run->ping.started_ns + count * run->scenario->probe_interval_ns;
+	__u64 length = end > begin ? end - begin : 0;
+
+	while (!run->ping.ended) {
+		progress(run, phase, begin, length);
+		if (turn(run, error))
+			return -1;
+		if (clock_ns(CLOCK_MONOTONIC) > end + OVERTIME_NS)
+			return error_set(error, EXIT_INCOMPLETE, "ping did not end in time");
+	}
+	return 0;
+}
+
+static int read_ping(struct experiment *run, struct ping_result *pings, struct error *error)
+{
+	if (ping_parse(run->ping.out_text ? run->ping.out_text : "", run->ping.out_length, pings,
+		       error))
+		return -1;
+	/* exit code 1: some probes had no reply, which is a result */
+	if (!WIFEXITED(run->ping.status) || WEXITSTATUS(run->ping.status) > 1 ||
+	    !pings->summary)
+		return failed_child(&run->ping, "ping", error);
+	if (pings->unread)
+		note_trouble(run, "lines of ping's output could not be read");
+	return 0;
+}
+
+/* The first ping's three phases. */
+static int run_main_phases(struct experiment *run, struct error *error)
+{
+	const struct scenario *scenario = run->scenario;
+
+	if (iperf3_start_server(&run->server, lab_netns(run->lab, LAB_SERVER), run->iperf3_path,
+				scenario->load_port, SERVER_START_MS, error) ||
+	    start_ping(run, scenario->probe_count, error))
+		return -1;
+	run->moments.begin_ns = run->ping.started_ns;
+	if (wait_until(run, PHASE_IDLE, run->moments.begin_ns, scenario->idle_ns, error) ||
+	    run_load(run, error) ||
+	    wait_for_ping(run, PHASE_RECOVERY, scenario->probe_count, error))
+		return -1;
+	run->moments.end_ns = run->ping.ended_ns;
+	return read_ping(run, &run->pings, error);
+}
+
+/* Once more without the qdisc under test: is the lab's path itself clean? */
+static int run_restored_phase(struct experiment *run, struct experiment_output *output,
+			      struct error *error)
+{
+	if (!run->scenario->restored_count)
+		return 0;
+	if (lab_remove_bottleneck(run->lab, error))
+		return -1;
+	output->ping = run->ping.out_text;
+	run->ping.out_text = NULL;
+	run->ping.out_length = 0;
+	child_free(&run->ping);
+	tracer_cut(run->tracer);
+	if (start_ping(run, run->scenario->restored_count, error))
+		return -1;
+	run->moments.restored_begin_ns = run->ping.started_ns;
+	if (wait_for_ping(run, PHASE_RESTORED, run->scenario->restored_count, error))
+		return -1;
+	run->moments.restored_end_ns = run->ping.ended_ns;
+	return read_ping(run, &run->pings_restored, error);
+}
+
+/* The kernel's counters at the end: a qdisc that is gone by then keeps the ones it had before. */
+static int read_after(struct experiment *run, struct qdisc_tree *kept, struct error *error)
+{
+	struct qdisc_info *grown;
+	size_t i;
+
+	if (witness_end(run->tracer, run->netns, run->netns_count, QUIET_MS, &run->after,
+			&run->quiet, error))
+		return -1;
+	if (!run->quiet)
+		note_trouble(run, "packets still moved when the kernel's counters were read");
+	for (i = 0; i < kept->count; i++) {
+		const struct qdisc_info *info = &kept->qdiscs[i];
+
+		if (qdisc_tree_find(&run->after, info->netns, info->ifindex, info->parent,
+				    info->handle))
+			continue;
+		grown = realloc(run->after.qdiscs, (run->after.count + 1) * sizeof(*grown));
+		if (!grown)
+			return error_set(error, EXIT_CANNOT, "out of memory");
+		grown[run->after.count++] = *info;
+		run->after.qdiscs = grown;
+	}
+	return 0;
+}
+
+static int measure(struct experiment *run, struct experiment_output *output,
+		   struct error *error)
+{
+	struct qdisc_tree kept = { 0 };
+	int failed;
+
+	if (run_main_phases(run, error))
+		return -1;
+	if (witness_end(run->tracer, run->netns, run->netns_count, QUIET_MS, &kept, &run->quiet,
+			error))
+		return -1;
+	failed = run_restored_phase(run, output, error) || read_after(run, &kept, error);
+	qdisc_tree_free(&kept);
+	if (failed)
+		return -1;
+	run->result->ended_ns = clock_ns(CLOCK_MONOTONIC);
+	return tracer_detach(run->tracer, error);
+}
+
+static int keep_tool(struct result *result, const struct tracer *tracer, struct error *error)
+{
+	const struct tracer_hook *hooks;
+	struct utsname names;
+
+	snprintf(result->version, sizeof(result->version), "%s", SOJOURN_VERSION);
+	if (!uname(&names))
+		snprintf(result->kernel, sizeof(result->kernel), "%s", names.release);
+	snprintf(result->tier, sizeof(result->tier), "%s", tracer_tier(tracer));
+	hooks = tracer_hooks(tracer, &result->hook_count);
+	result->hooks = calloc(result->hook_count, sizeof(*hooks));
+	if (!result->hooks)
+		return error_set(error, EXIT_CANNOT, "out of memory");
+	memcpy(result->hooks, hooks, result->hook_count * sizeof(*hooks));
+	return 0;
+}
+
+static void judge_ledgers(struct experiment *run)
+{
+	const struct result *result = run->result;
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++) {
+		const struct result_qdisc *qdisc = &result->qdiscs[i];
+
+		if (!qdisc->traced || !qdisc->root)
+			continue;
+		if (qdisc->ledger.agrees == LEDGER_AGREES && !qdisc->ledger.unaccounted)
+			continue;
+		snprintf(text, sizeof(text), "ledger of %.80s: %.150s", qdisc->id,
+			 qdisc->ledger.why);
+		note_trouble(run, text);
+	}
+}
+
+static void judge_probes(struct experiment *run)
+{
+	const struct result *result = run->result;
+	size_t i, broken = 0;
+	char text[128];
+
+	for (i = 0; i < result->probe_count; i++)
+		broken += !result->probes[i].lost && !result->probes[i].complete;
+	if (broken) {
+		snprintf(text, sizeof(text), "%zu of %zu probes were not seen at every point of their way",
+			 broken, result->probe_count);
+		note_trouble(run, text);
+	}
+	if (result->ping_unmatched) {
+		snprintf(text, sizeof(text), "%u replies differ between ping and the trace",
+			 result->ping_unmatched);
+		note_trouble(run, text);
+	}
+}
+
+static void judge(struct experiment *run)
+{
+	struct result *result = run->result;
+	const __u64 *losses = (const __u64 *)&result->losses;
+	size_t i;
+
+	judge_ledgers(run);
+	judge_probes(run);
+	for (i = 0; i < sizeof(result->losses) / sizeof(__u64); i++)
+		if (losses[i])
+			note_trouble(run, "the tracer lost something (see losses)");
+	if (result->clock_steps)
+		note_trouble(run, "the clock was set while ping ran");
+	result->complete = !run->trouble[0];
+	snprintf(result->incomplete_why, sizeof(result->incomplete_why), "%s", run->trouble);
+}
+
+/* From what was collected to the figures and the verdict. */
+static int evaluate(struct experiment *run, struct error *error)
+{
+	struct result *result = run->result;
+
+	result->scenario = *run->scenario;
+	result->load_begin_ns = run->moments.load_begin_ns;
+	result->load_end_ns = run->moments.load_end_ns;
+	tracer_losses(run->tracer, &result->losses);
+	if (keep_tool(result, run->tracer, error) ||
+	    ledger_join(result, run->tracer, &run->before, &run->after, error) ||
+	    timeline_finish(run->timeline, lab_netns_inode(run->lab, LAB_CLIENT), result, error))
+		return -1;
+	result->ping_unmatched = timeline_match_ping(result, &run->pings, run->moments.begin_ns,
+						     run->moments.end_ns);
+	if (run->moments.restored_begin_ns)
+		result->ping_unmatched += timeline_match_ping(result, &run->pings_restored,
+							      run->moments.restored_begin_ns,
+							      run->moments.restored_end_ns);
+	phase_windows(result->phases, &run->moments, run->scenario->margin_ns,
+		      run->scenario->settle_ns);
+	if (phase_fill(result, error) || attribution_fill(result, error))
+		return -1;
+	judge(run);
+	return 0;
+}
+
+static void take_text(struct child *child, char **text)
+{
+	if (*text)
+		return;
+	*text = child->out_text;
+	child->out_text = NULL;
+	child->out_length = 0;
+}
+
+static void stop_child(struct child *child)
+{
+	if (child->pid && !child->ended)
+		child_stop(child, SIGTERM, STOP_MS);
+}
+
+/* Remove everything; what goes wrong then is told where nothing else has. */
+static int clean_up(struct experiment *run, struct experiment_output *output,
+		    struct error *error)
+{
+	int failed = 0;
+
+	stop_child(&run->client);
+	stop_child(&run->ping);
+	stop_child(&run->server);
+	take_text(&run->client, &output->iperf3);
+	take_text(&run->ping, &output->ping);
+	child_free(&run->client);
+	child_free(&run->ping);
+	child_free(&run->server);
+	tracer_close(run->tracer);
+	timeline_free(run->timeline);
+	if (run->lab)
+		failed = lab_destroy(run->lab, error);
+	while (run->opened_count)
+		close(run->opened[--run->opened_count]);
+	qdisc_tree_free(&run->before);
+	qdisc_tree_free(&run->after);
+	ping_result_free(&run->pings);
+	ping_result_free(&run->pings_restored);
+	if (run->signals >= 0)
+		close(run->signals);
+	sigprocmask(SIG_SETMASK, &run->previous, NULL);
+	return failed;
+}
+
+static int prepare(struct experiment *run, struct error *error)
+{
+	run->timeline = timeline_create();
+	if (!run->timeline)
+		return error_set(error, EXIT_CANNOT, "out of memory");
+	if (build_lab(run, error) || open_namespaces(run, error))
+		return -1;
+	return start_tracer(run, error);
+}
+
+int experiment_run(const struct experiment_options *options, struct result *result,
+		   struct experiment_output *output, struct error *error)
+{
+	struct experiment run = {
+		.options = options,
+		.scenario = options->scenario,
+		.result = result,
+		.signals = -1,
+		.server = { .pidfd = -1, .out = -1, .err = -1 },
+		.client = { .pidfd = -1, .out = -1, .err = -1 },
+		.ping = { .pidfd = -1, .out = -1, .err = -1 },
+	};
+	struct error late;
+	int failed;
+
+	sigprocmask(SIG_SETMASK, NULL, &run.previous);
+	failed = find_programs(&run, error) || take_signals(&run, error) ||
+		 prepare(&run, error) || measure(&run, output, error) || evaluate(&run, error);
+	if (clean_up(&run, output, &late) && !failed) {
+		*error = late;
+		failed = -1;
+	}
+	return failed ? -1 : 0;
+}
