@@ -114,7 +114,7 @@ static void explain_unaccounted(struct ledger *ledger)
 
 /*
  * What the kernel last said: over netlink, or where the qdisc is gone by what its
- * record kept when it was destroyed. Netlink may have been read before that; of
+ * record kept when it was destroyed. Netlink was then read before that; of
  * its figures bytes and overlimits are then the last ones known.
  */
 static const struct qdisc_kernel_counters *
@@ -341,8 +341,7 @@ static void join_traced(const struct result *result, const struct tracer *tracer
 	name_netns(qdisc, before, after);
 	if (!has_other(result, tracer, qdisc, false))
 		first = find_info(before, qdisc);
-	if (!has_other(result, tracer, qdisc, true) &&
-	    (!record->destroyed_ns || record->destroyed_ns > after->time_ns))
+	if (!has_other(result, tracer, qdisc, true))
 		last = find_info(after, qdisc);
 	options = last ? last : first;
 	if (options) {
@@ -351,8 +350,13 @@ static void join_traced(const struct result *result, const struct tracer *tracer
 	}
 	first_counters = first ? &first->kernel : NULL;
 	last_counters = last ? &last->kernel : NULL;
-	if (was_replaced(first_counters, last_counters))
-		first_counters = NULL;
+	/* The tree then shows the successor: this one is gone, or it is the successor itself. */
+	if (was_replaced(first_counters, last_counters)) {
+		if (record->destroyed_ns)
+			last_counters = NULL;
+		else
+			first_counters = NULL;
+	}
 	ledger_fill(&qdisc->ledger, record, tracer_queued(tracer, qdisc->record),
 		    first_counters, last_counters);
 }

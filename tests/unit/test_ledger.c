@@ -397,6 +397,27 @@ static void test_join_destroyed_after_the_dump(void **state)
 	result_free(&result);
 }
 
+/* Gone, and another of the same identity in its place that had no packet yet: not its counters. */
+static void test_join_successor_without_packets(void **state)
+{
+	struct qdisc_info first = make_info(7, "r", 3, "wan0", "tbf", 0x100000, TC_H_ROOT);
+	struct qdisc_info last = first;
+	struct qdisc_tree before = { &first, 1, 400 }, after = { &last, 1, 5000 };
+	struct tracer tracer = { .count = 1 };
+	struct result result;
+	struct error error;
+
+	(void)state;
+	first.kernel = kernel_before;
+	tracer.records[0] = make_record();
+	tracer.records[0].destroyed_ns = 1500;
+	result_init(&result);
+	assert_int_equal(ledger_join(&result, &tracer, &before, &after, &error), 0);
+	assert_int_equal(result.qdiscs[0].ledger.agrees, LEDGER_UNKNOWN);
+	assert_false(result.qdiscs[0].ledger.have_kernel);
+	result_free(&result);
+}
+
 /* A namespace that no tree was read of still has a name, and long names do not run over. */
 static void test_join_without_trees(void **state)
 {
@@ -436,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_join_replaced),
 		cmocka_unit_test(test_join_destroyed_after_the_dump),
+		cmocka_unit_test(test_join_successor_without_packets),
 		cmocka_unit_test(test_join_without_trees),
 	};
 
