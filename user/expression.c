@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "closest.h"
+#include "expression.h"
+#include "phase.h"
+#include "units.h"
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+#define FIGURE_NAME	40
+#define QUOTED_MAX	60	/* of what somebody wrote, in an error */
+#define DIGITS_MAX	15	/* of a fraction: as many are exact in a double */
+
+#define BIT(n)		(1u << (n))
+#define EVERY_PHASE	(BIT(PHASES) - 1)
+#define UNDER_LOAD	BIT(PHASE_LOAD)
+#define WHOLE_RUN	0
+
+enum unit { UNIT_TIME, UNIT_COUNT, UNIT_RATE, UNIT_FRACTION, UNIT_FLAG };
+
+static const struct {
+	const char *name;
+	const char *example;
+	const char *reading;
+} units[] = {
+	[UNIT_TIME] = { "time", "20ms", "20ms, 300us, 0.02 (seconds)" },
+	[UNIT_COUNT] = { "count", "3", "3" },
+	[UNIT_RATE] = { "rate", "9mbit", "9mbit, 125kbps (bytes per second), 9000000 (bit/s)" },
+	[UNIT_FRACTION] = { "fraction", "1%", "1%, 0.01" },
+	[UNIT_FLAG] = { "flag", "1", "1, 0" },
+};
+
+enum statistic {
+	STATISTIC_MIN, STATISTIC_MEDIAN, STATISTIC_P50, STATISTIC_P90, STATISTIC_P95,
+	STATISTIC_P99, STATISTIC_MAX, STATISTIC_MEAN, STATISTIC_STDEV, STATISTICS
+};
+
+#define ALL_STATISTICS	(BIT(STATISTICS) - 1)
+/* A histogram does not tell the standard deviation (struct summary). */
+#define OF_HISTOGRAM	(ALL_STATISTICS & ~BIT(STATISTIC_STDEV))
+
+static const char *const statistic_names[STATISTICS] = {
+	[STATISTIC_MIN] = "min",
+	[STATISTIC_MEDIAN] = "median",
+	[STATISTIC_P50] = "p50",
+	[STATISTIC_P90] = "p90",
+	[STATISTIC_P95] = "p95",
+	[STATISTIC_P99] = "p99",
+	[STATISTIC_MAX] = "max",
+	[STATISTIC_MEAN] = "mean",
+	[STATISTIC_STDEV] = "stdev",
+};
+
+/* Where a figure is taken from. */
+struct source {
+	const struct result *result;
+	const struct phase *phase;
+	enum statistic statistic;
+};
+
+struct figure_kind {
+	unsigned int phases;		/* bits of the phases that have it; 0: the run has it */
+	unsigned int statistics;	/* bits of its statistics; 0: it is a single number */
+	const char *name;
+	enum unit unit;
+	/* NULL and value, or why there is none. */
+	const char *(*get)(const struct source *source, double *value);
+	const char *meaning;
+};
+
+struct figure {
+	const struct figure_kind *kind;
+	enum phase_name phase;
+	enum statistic statistic;
+};
+
+enum comparison { GREATER_OR_EQUAL, LESS_OR_EQUAL, EQUAL, NOT_EQUAL, GREATER, LESS };
+
+/* The longer ones first: ">" begins ">=". */
+static const char *const comparison_names[] = {
+	[GREATER_OR_EQUAL] = ">=",
+	[LESS_OR_EQUAL] = "<=",
+	[EQUAL] = "==",
+	[NOT_EQUAL] = "!=",
+	[GREATER] = ">",
+	[LESS] = "<",
+};
+
+struct expression {
+	struct figure figure;
+	char name[FIGURE_NAME];
+	enum comparison comparison;
+	double limit;		/* ns, bit/s, a count or a fraction */
+	char *limit_text;	/* as it was written; owned */
+};
+
+/* ---- getters ---- */
+
+static const char *get_statistic(const struct summary *summary, enum statistic statistic,
+				 double *value)
+{
+	const double values[STATISTICS] = {
+		[STATISTIC_MIN] = (double)summary->min,
+		[STATISTIC_MEDIAN] = (double)summary->p50,
+		[STATISTIC_P50] = (double)summary->p50,
+		[STATISTIC_P90] = (double)summary->p90,
+		[STATISTIC_P95] = (double)summary->p95,
+		[STATISTIC_P99] = (double)summary->p99,
+		[STATISTIC_MAX] = (double)summary->max,
+		[STATISTIC_MEAN] = summary->mean,
+		[STATISTIC_STDEV] = summary->stdev,
+	};
+
+	*value = values[statistic];
+	if (statistic == STATISTIC_STDEV && summary->count < 2)
+		return "a single reply has no standard deviation";
+	return NULL;
+}
+
+static const char *get_rtt(const struct source *source, double *value)
+{
+	if (!source->phase->rtt.count)
+		return "no probe of the phase was answered";
+	return get_statistic(&source->phase->rtt, source->statistic, value);
+}
+
+static const char *get_sent(const struct source *source, double *value)
+{
+	*value = source->phase->sent;
+	return NULL;
+}
+
+static const char *get_received(const struct source *source, double *value)
+{
+	*value = source->phase->received;
+	return NULL;
+}
+
+static const char *get_lost(const struct source *source, double *value)
+{
+	*value = source->phase->lost;
+	return NULL;
+}
+
+static const char *get_loss(const struct source *source, double *value)
+{
+	if (!source->phase->sent)
+		return "no probe was sent in the phase";
+	*value = (double)source->phase->lost / source->phase->sent;
+	return NULL;
+}
+
+static const char *get_sojourn(const struct source *source, double *value)
+{
+	__u32 cause = source->result->attribution.cause_qdisc;
+	unsigned int i;
+
+	if (cause == RESULT_NO_QDISC)
+		return "no qdisc was found to cause an RTT increase";
+	for (i = 0; i < source->phase->qdisc_count; i++) {
+		const struct phase_qdisc *qdisc = &source->phase->qdiscs[i];
+
+		if (qdisc->qdisc == cause && qdisc->summary.count)
+			return get_statistic(&qdisc->summary, source->statistic, value);
+	}
+	return "no packet went through the cause qdisc in the phase";
+}
+
+/* Roots only, as in the attribution: what a child drops, its root has dropped as well. */
+static const char *get_drops(const struct source *source, double *value)
+{
+	const struct phase *phase = source->phase;
+	bool found = false;
+	unsigned int i;
+
+	*value = 0;
+	for (i = 0; i < phase->qdisc_count; i++) {
+		if (!source->result->qdiscs[phase->qdiscs[i].qdisc].root)
+			continue;
+		*value += (double)phase->qdiscs[i].drops;
+		found = true;
+	}
+	return found ? NULL : "no qdisc was traced";
+}
+
+static const char *get_sent_rate(const struct source *source, double *value)
+{
+	const struct result *result = source->result;
+
+	if (!result->have_iperf3 || !result->iperf3.sent.present)
+		return "there is no sender's sum of iperf3";
+	*value = result->iperf3.sent.bits_per_second;
+	return NULL;
+}
+
+static const char *get_received_rate(const struct source *source, double *value)
+{
+	const struct result *result = source->result;
+
+	if (!result->have_iperf3 || !result->iperf3.received.present)
+		return "there is no receiver's sum of iperf3";
+	*value = result->iperf3.received.bits_per_second;
+	return NULL;
+}
+
+static const char *get_retransmits(const struct source *source, double *value)
+{
+	const struct result *result = source->result;
+
+	if (!result->have_iperf3 || !result->iperf3.sent.present ||
+	    result->iperf3.sent.retransmits < 0)
+		return "iperf3 counted no retransmits (UDP has none)";
+	*value = result->iperf3.sent.retransmits;
+	return NULL;
+}
+
+static const char *get_share(const struct source *source, double *value)
+{
+	const struct attribution *attribution = &source->result->attribution;
+
+	if (!attribution->valid || attribution->cause_qdisc == RESULT_NO_QDISC)
+		return "there was no RTT increase to attribute, or no qdisc to attribute it to";
+	*value = attribution->cause_share;
+	return NULL;
+}
+
+static const char *get_explained(const struct source *source, double *value)
+{
+	const struct attribution *attribution = &source->result->attribution;
+
+	if (!attribution->valid)
+		return "there was no RTT increase to explain";
+	*value = attribution->explained;
+	return NULL;
+}
+
+/* Known as soon as both phases have replies, also where it is too small to be explained. */
+static const char *get_increase(const struct source *source, double *value)
+{
+	if (!source->result->phases[PHASE_IDLE].received || !source->phase->received)
+		return "it needs replies both when idle and under load";
+	*value = source->result->attribution.rtt_increase_ns;
+	return NULL;
+}
+
+static const char *get_complete(const struct source *source, double *value)
+{
+	*value = source->result->complete;
+	return NULL;
+}
+
+static const struct figure_kind kinds[] = {
+	{ EVERY_PHASE, ALL_STATISTICS, "rtt", UNIT_TIME, get_rtt,
+	  "RTT of the probes that were answered" },
+	{ EVERY_PHASE, 0, "sent", UNIT_COUNT, get_sent, "probes sent" },
+	{ EVERY_PHASE, 0, "received", UNIT_COUNT, get_received, "probes answered" },
+	{ EVERY_PHASE, 0, "lost", UNIT_COUNT, get_lost, "probes not answered" },
+	{ EVERY_PHASE, 0, "loss", UNIT_FRACTION, get_loss, "probes not answered, of those sent" },
+	{ EVERY_PHASE, OF_HISTOGRAM, "sojourn", UNIT_TIME, get_sojourn,
+	  "sojourn of all packets in the cause qdisc" },
+	{ EVERY_PHASE, 0, "drops", UNIT_COUNT, get_drops, "packets dropped in all traced qdiscs" },
+	{ UNDER_LOAD, 0, "increase", UNIT_TIME, get_increase, "mean RTT increase over idle" },
+	{ UNDER_LOAD, 0, "share", UNIT_FRACTION, get_share,
+	  "of the RTT increase, in the cause qdisc" },
+	{ UNDER_LOAD, 0, "explained", UNIT_FRACTION, get_explained,
+	  "of the RTT increase, in all traced qdiscs" },
+	{ UNDER_LOAD, 0, "sent_rate", UNIT_RATE, get_sent_rate, "iperf3's sender" },
+	{ UNDER_LOAD, 0, "received_rate", UNIT_RATE, get_received_rate,
+	  "iperf3's receiver: what was delivered" },
+	{ UNDER_LOAD, 0, "retransmits", UNIT_COUNT, get_retransmits,
+	  "TCP segments sent again, by iperf3" },
+	{ WHOLE_RUN, 0, "complete", UNIT_FLAG, get_complete,
+	  "nothing was lost and every ledger agrees" },
+};
+
+/* ---- figures and their names ---- */
+
+#define FIGURES		(COUNT(kinds) * PHASES * STATISTICS)
+
+/* The figure of an index below FIGURES; false where a kind has none for it. */
+static bool figure_at(size_t index, struct figure *figure)
+{
+	const struct figure_kind *kind = &kinds[index / (PHASES * STATISTICS)];
+
+	figure->kind = kind;
+	figure->phase = index / STATISTICS % PHASES;
+	figure->statistic = index % STATISTICS;
+	return ((kind->phases ? kind->phases : BIT(0)) & BIT(figure->phase)) &&
+	       ((kind->statistics ? kind->statistics : BIT(0)) & BIT(figure->statistic));
+}
+
+static void figure_name(const struct figure *figure, char name[FIGURE_NAME])
+{
+	const struct figure_kind *kind = figure->kind;
+
+	snprintf(name, FIGURE_NAME, "%s%s%s%s%s",
+		 kind->phases ? phase_name_text(figure->phase) : "", kind->phases ? "." : "",
+		 kind->name, kind->statistics ? "." : "",
+		 kind->statistics ? statistic_names[figure->statistic] : "");
+}
+
+static bool find_figure(const char *name, struct figure *figure)
+{
+	char known[FIGURE_NAME];
+	size_t i;
+
+	for (i = 0; i < FIGURES; i++) {
+		if (!figure_at(i, figure))
+			continue;
+		figure_name(figure, known);
+		if (!strcmp(name, known))
+			return true;
+	}
+	return false;
+}
+
+/* "load.rtt.p99" also for "rtt.p99", a part behind a point, and for what is a few letters off. */
+static bool may_mean(const char *name, const char *known)
+{
+	size_t length = strlen(name), known_length = strlen(known);
+
+	if (closest_near(name, known))
+		return true;
+	return length && length < known_length && known[known_length - length - 1] == '.' &&
+	       !strcmp(known + known_length - length, name);
+}
+
+static void append(char *text, size_t size, const char *word)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+}
+
+/* The nearest figures, all that are as near; empty where none is near. */
+static void find_near(const char *name, char *near, size_t size)
+{
+	unsigned int best = ~0u, distance;
+	char known[FIGURE_NAME];
+	struct figure figure;
+	size_t i;
+
+	near[0] = '\0';
+	for (i = 0; i < FIGURES; i++) {
+		if (!figure_at(i, &figure))
+			continue;
+		figure_name(&figure, known);
+		distance = closest_distance(name, known);
+		if (distance > best || !may_mean(name, known))
+			continue;
+		if (distance < best)
+			near[0] = '\0';
+		best = distance;
+		append(near, size, known);
+	}
+}
+
+/* ---- values ---- */
+
+/* Digits with a point, as mantissa / power; no more than a double holds exactly. */
+static const char *read_digits(const char **text, __u64 *mantissa, __u64 *power)
+{
+	unsigned int digits = 0;
+	bool behind = false;
+	const char *p;
+
+	*mantissa = 0;
+	*power = 1;
+	for (p = *text; isdigit((unsigned char)*p) || (*p == '.' && !behind); p++) {
+		if (*p == '.') {
+			behind = true;
+			continue;
+		}
+		if (digits++ == DIGITS_MAX)
+			return "has more than 15 digits";
+		*mantissa = *mantissa * 10 + (__u64)(*p - '0');
+		if (behind)
+			*power *= 10;
+	}
+	*text = p;
+	return digits ? NULL : "is no number";
+}
+
+/*
+ * One division rounds once: "1.1%" is then the same double as 11 lost of 1000,
+ * and == means what it says.
+ */
+static const char *read_fraction(const char *text, double *value)
+{
+	const char *rest = text, *wrong;
+	__u64 mantissa, power;
+
+	wrong = read_digits(&rest, &mantissa, &power);
+	if (wrong)
+		return wrong;
+	if (!strcmp(rest, "%"))
+		power *= 100;
+	else if (*rest)
+		return "does not end with its number or %";
+	if (mantissa > power)
+		return "is more than 100 %";
+	*value = (double)mantissa / (double)power;
+	return NULL;
+}
+
+static int parse_fraction(const char *text, double *value, struct error *error)
+{
+	const char *wrong = read_fraction(text, value);
+
+	if (!wrong)
+		return 0;
+	return error_set(error, EXIT_USAGE, "fraction \"%.*s\" %s; write it like 1%% or 0.01",
+			 QUOTED_MAX, text, wrong);
+}
+
+static int parse_flag(const char *text, double *value, struct error *error)
+{
+	if (strcmp(text, "0") && strcmp(text, "1"))
+		return error_set(error, EXIT_USAGE, "\"%.*s\" is neither 0 (no) nor 1 (yes)",
+				 QUOTED_MAX, text);
+	*value = text[0] == '1';
+	return 0;
+}
+
+static int parse_limit(enum unit unit, const char *text, double *value, struct error *error)
+{
+	__u64 number = 0;
+	int failed = -1;
+
+	switch (unit) {
+	case UNIT_TIME:
+		failed = units_parse_time(text, &number, error);
+		break;
+	case UNIT_COUNT:
+		failed = units_parse_count(text, &number, error);
+		break;
+	case UNIT_RATE:
+		failed = units_parse_rate(text, &number, error);
+		break;
+	case UNIT_FRACTION:
+		return parse_fraction(text, value, error);
+	case UNIT_FLAG:
+		return parse_flag(text, value, error);
+	}
+	*value = (double)number;
+	return failed;
+}
+
+/*
+ * The rest of the condition without the blanks around it and between a number
+ * and its unit ("20 ms"); those between digits stay, for the error that they are.
+ */
+static char *copy_value(const char *text)
+{
+	size_t number = strspn(text, "0123456789."), blanks = strspn(text + number, " \t\n\v\f\r");
+	char *value = strdup(text);
+	size_t length;
+
+	if (!value)
+		return NULL;
+	if (number && !strchr("0123456789.", text[number + blanks]))
+		strcpy(value + number, text + number + blanks);
+	for (length = strlen(value); length && isspace((unsigned char)value[length - 1]); length--)
+		value[length - 1] = '\0';
+	return value;
+}
+
+/* ---- parsing ---- */
+
+static const char *skip_blanks(const char *p)
+{
+	while (isspace((unsigned char)*p))
+		p++;
+	return p;
+}
+
+/* Counted from 1, in characters: the continuation bytes of UTF-8 are none. */
+static unsigned int character_at(const char *text, const char *p)
+{
+	unsigned int characters = 1;
+
+	for (; text < p; text++)
+		characters += ((unsigned char)*text & 0xc0) != 0x80;
+	return characters;
+}
+
+static int parse_figure(struct expression *expression, const char *text, const char **rest,
+			struct error *error)
+{
+	const char *p = skip_blanks(text);
+	size_t length = strcspn(p, " \t\n\v\f\r<>=!");
+	char name[QUOTED_MAX + 1], near[256];
+
+	if (!length)
+		return error_set(error, EXIT_USAGE,
+				 "expected a figure at character %u, as in \"load.rtt.p99 > 20ms\"; `sojourn help run` lists them",
+				 character_at(text, p));
+	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : sizeof(name)), p);
+	*rest = p + length;
+	if (find_figure(name, &expression->figure)) {
+		figure_name(&expression->figure, expression->name);
+		return 0;
+	}
+	find_near(name, near, sizeof(near));
+	if (near[0])
+		return error_set(error, EXIT_USAGE,
+				 "unknown figure \"%s\" at character %u: did you mean %s?", name,
+				 character_at(text, p), near);
+	return error_set(error, EXIT_USAGE,
+			 "unknown figure \"%s\" at character %u: `sojourn help run` lists them",
+			 name, character_at(text, p));
+}
+
+static int parse_comparison(struct expression *expression, const char *text, const char **rest,
+			    struct error *error)
+{
+	const char *p = skip_blanks(*rest);
+	unsigned int i;
+
+	for (i = 0; i < COUNT(comparison_names); i++) {
+		size_t length = strlen(comparison_names[i]);
+
+		if (strncmp(p, comparison_names[i], length))
+			continue;
+		expression->comparison = i;
+		*rest = p + length;
+		return 0;
+	}
+	return error_set(error, EXIT_USAGE,
+			 "expected an operator (> >= < <= == !=) at character %u",
+			 character_at(text, p));
+}
+
+static int parse_value(struct expression *expression, const char *text, const char *rest,
+		       struct error *error)
+{
+	enum unit unit = expression->figure.kind->unit;
+	const char *p = skip_blanks(rest);
+	struct error wrong;
+
+	if (!*p)
+		return error_set(error, EXIT_USAGE, "expected a %s such as %s at character %u",
+				 units[unit].name, units[unit].example, character_at(text, p));
+	expression->limit_text = copy_value(p);
+	if (!expression->limit_text)
+		return error_set(error, EXIT_CANNOT, "out of memory");
+	if (parse_limit(unit, expression->limit_text, &expression->limit, &wrong))
+		return error_set(error, EXIT_USAGE, "at character %u: %s", character_at(text, p),
+				 wrong.text);
+	return 0;
+}
+
+struct expression *expression_parse(const char *text, struct error *error)
+{
+	struct expression *expression = calloc(1, sizeof(*expression));
+	const char *rest = text;
+
+	if (!expression) {
+		error_set(error, EXIT_CANNOT, "out of memory");
+		return NULL;
+	}
+	if (parse_figure(expression, text, &rest, error) ||
+	    parse_comparison(expression, text, &rest, error) ||
+	    parse_value(expression, text, rest, error)) {
+		expression_free(expression);
+		return NULL;
+	}
+	return expression;
+}
+
+void expression_free(struct expression *expression)
+{
+	if (!expression)
+		return;
+	free(expression->limit_text);
+	free(expression);
+}
+
+/* ---- judging ---- */
+
+static int get_value(const struct expression *expression, const struct result *result,
+		     double *value, struct error *error)
+{
+	const struct figure *figure = &expression->figure;
+	struct source source = {
+		.result = result,
+		.phase = &result->phases[figure->phase],
+		.statistic = figure->statistic,
+	};
+	const char *missing;
+
+	if (figure->kind->phases && !source.phase->valid)
+		missing = "the phase did not take place";
+	else
+		missing = figure->kind->get(&source, value);
+	if (!missing && isnan(*value))
+		missing = "it has no meaning here";
+	if (!missing)
+		return 0;
+	return error_set(error, EXIT_INCOMPLETE, "%s has no value: %s", expression->name, missing);
+}
+
+static bool compare(double value, enum comparison comparison, double limit)
+{
+	switch (comparison) {
+	case GREATER_OR_EQUAL:
+		return value >= limit;
+	case LESS_OR_EQUAL:
+		return value <= limit;
+	case EQUAL:
+		return value == limit;
+	case NOT_EQUAL:
+		return value != limit;
+	case GREATER:
+		return value > limit;
+	case LESS:
+		return value < limit;
+	}
+	return false;
+}
+
+int expression_holds(const struct expression *expression, const struct result *result,
+		     bool *holds, struct error *error)
+{
+	double value;
+
+	if (get_value(expression, result, &value, error))
+		return -1;
+	*holds = compare(value, expression->comparison, expression->limit);
+	return 0;
+}
+
+#define VALUE_TEXT	(2 * UNITS_TEXT + 32)
+
+static void rounded_text(enum unit unit, double value, char text[UNITS_TEXT])
+{
+	if (unit == UNIT_TIME)
+		units_time_text(value, text);
+	else if (unit == UNIT_RATE)
+		units_rate_text(value, text);
+	else if (unit == UNIT_FRACTION)
+		snprintf(text, UNITS_TEXT, "%.3g %%", value * 100);
+	else
+		snprintf(text, UNITS_TEXT, "%.0f", value);
+}
+
+static void exact_text(enum unit unit, double value, char text[UNITS_TEXT])
+{
+	if (unit == UNIT_FRACTION)
+		snprintf(text, UNITS_TEXT, "%.12g %%", value * 100);
+	else
+		snprintf(text, UNITS_TEXT, "%.12g %s", value, unit == UNIT_TIME ? "ns" : "bit/s");
+}
+
+/*
+ * For a person, with three digits; where the limit has the same three, exactly
+ * as well: "20.0 ms, which is > 20ms" would look wrong.
+ */
+static void value_text(enum unit unit, double value, double limit, char text[VALUE_TEXT])
+{
+	char rounded[UNITS_TEXT], rounded_limit[UNITS_TEXT], exact[UNITS_TEXT];
+
+	rounded_text(unit, value, rounded);
+	rounded_text(unit, limit, rounded_limit);
+	exact_text(unit, value, exact);
+	if (value != limit && !strcmp(rounded, rounded_limit))
+		snprintf(text, VALUE_TEXT, "%s (%s)", rounded, exact);
+	else
+		snprintf(text, VALUE_TEXT, "%s", rounded);
+}
+
+int expression_describe(const struct expression *expression, const struct result *result,
+			char *text, size_t size, struct error *error)
+{
+	char found[VALUE_TEXT];
+	double value;
+
+	if (get_value(expression, result, &value, error))
+		return -1;
+	value_text(expression->figure.kind->unit, value, expression->limit, found);
+	snprintf(text, size, "%s is %s, which is %s%s %s", expression->name, found,
+		 compare(value, expression->comparison, expression->limit) ? "" : "not ",
+		 comparison_names[expression->comparison], expression->limit_text);
+	return 0;
+}
+
+/* ---- help ---- */
+
+static void print_kind(const struct figure_kind *kind)
+{
+	char name[FIGURE_NAME];
+	const char *phase = "";
+
+	if (kind->phases == EVERY_PHASE)
+		phase = "PHASE";
+	else if (kind->phases)
+		phase = phase_name_text(__builtin_ctz(kind->phases));
+	snprintf(name, sizeof(name), "%s%s%s%s", phase, *phase ? "." : "", kind->name,
+		 kind->statistics ? ".STATISTIC" : "");
+	printf("  %-24s %-9s %s\n", name, units[kind->unit].name, kind->meaning);
+}
+
+static void print_statistics(void)
+{
+	unsigned int i;
+
+	printf("STATISTIC:");
+	for (i = 0; i < STATISTICS; i++)
+		printf("%s %s", i ? "," : "", statistic_names[i]);
+	printf(" (stdev: not of a sojourn).\n");
+}
+
+void expression_print_figures(void)
+{
+	unsigned int i;
+
+	printf("Conditions of --fail-if: FIGURE OPERATOR VALUE, with > >= < <= == !=. Figures:\n");
+	for (i = 0; i < COUNT(kinds); i++)
+		print_kind(&kinds[i]);
+	printf("PHASE:");
+	for (i = 0; i < PHASES; i++)
+		printf("%s %s", i ? "," : "", phase_name_text(i));
+	printf(".\n");
+	print_statistics();
+	printf("Values:\n");
+	for (i = 0; i < COUNT(units); i++)
+		printf("  %-24s %s\n", units[i].name, units[i].reading);
+}
