@@ -301,6 +301,7 @@ static bool saw_packets(const struct result *result, size_t qdisc)
 	       (ledger->have_kernel && (ledger->kernel.packets || ledger->kernel.drops));
 }
 
+/* The backlog as tc writes it: bytes, then packets. */
 static void add_qdisc_row(const struct result *result, const struct phase_qdisc *qdisc,
 			  struct row *row)
 {
@@ -313,7 +314,7 @@ static void add_qdisc_row(const struct result *result, const struct phase_qdisc 
 	set_time(row, 3, summary, summary->p95);
 	set_time(row, 4, summary, summary->p99);
 	set_time(row, 5, summary, summary->max);
-	set_cell(row, 6, "%s / %llu", units_size_text((double)qdisc->backlog_bytes_max, text),
+	set_cell(row, 6, "%s %llup", units_size_text((double)qdisc->backlog_bytes_max, text),
 		 qdisc->backlog_packets_max);
 	set_cell(row, 7, "%llu", qdisc->drops);
 	set_cell(row, 8, "%s", share_text(qdisc->share, share));
@@ -444,8 +445,8 @@ static void add_ledger_row(const struct result_qdisc *qdisc, struct row *row)
 static void print_ledger(const struct result *result, FILE *file)
 {
 	static const char *const titles[] = {
-		"ledger, packets", "offered", "= measured", "+ bypassed", "+ rejected",
-		"+ dropped", "+ queued", "+ unaccounted"
+		"ledger", "offered", "measured", "bypassed", "rejected", "dropped", "queued",
+		"unaccounted"
 	};
 	unsigned int idle = 0;
 	struct table table;
@@ -465,6 +466,8 @@ static void print_ledger(const struct result *result, FILE *file)
 			add_ledger_row(&result->qdiscs[i], row);
 	}
 	fputc('\n', file);
+	print_line(file, 4,
+		   "packets: offered = measured + bypassed + rejected + dropped inside + queued + unaccounted");
 	table_print(file, &table);
 	if (idle)
 		print_line(file, 4, "%u more root qdisc%s without a packet", idle,

@@ -88,7 +88,8 @@ static void fill_ledgers(struct result *result)
 
 	*ledger = (struct ledger) {
 		.offered = BIG, .measured = BIG - 120, .rejected = 112, .dropped_inside = 5,
-		.queued = 3, .requeued = 1, .rejected_skbs = 112, .have_kernel = true,
+		.queued = 3, .requeued = 1, .rejected_skbs = 112, .dropped_skbs = 5,
+		.have_kernel = true,
 		.kernel = { .packets = BIG - 120, .bytes = BIG + 2, .drops = 117, .requeues = 1,
 			    .overlimits = 77, .backlog_packets = 3, .backlog_bytes = 4500 },
 		.agrees = LEDGER_AGREES,
@@ -633,7 +634,7 @@ static void test_summary(void **state)
 	assert_row(text, "load  ", " 130     1 ");
 	assert_row(text, "load  ", "320 ms");
 	assert_row(text, "load  ", "9.57 Mbit/s");
-	assert_row(text, "pl-router/wan0 tbf 10:", "391 KB / 264");
+	assert_row(text, "pl-router/wan0 tbf 10:", "391 KB 264p");
 	assert_row(text, "pl-router/wan0 tbf 10:", "100 %");
 	assert_in(text, "sender 10.6 Mbit/s, 34 retransmits");
 	assert_in(text, "receiver (delivered) 9.57 Mbit/s");
