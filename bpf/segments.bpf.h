@@ -61,9 +61,10 @@ static __always_inline __u64 segment_key(__u64 flow, __u32 sequence)
 static long tcp_segment_insert(__u64 index, struct segment_walk *walk)
 {
 	__u32 payload = walk->payload < walk->size ? walk->payload : walk->size;
-	__u32 at = slot_claim(segment_key(walk->flow, walk->sequence));
+	__u64 key = segment_key(walk->flow, walk->sequence);
+	__u32 at = slot_claim(key);
 
-	slot_fill(at, walk->offered_ns, walk->record, 1, walk->header_len + payload,
+	slot_fill(at, key, walk->offered_ns, walk->record, 1, walk->header_len + payload,
 		  SLOT_QUEUED);
 	walk->sequence += payload;
 	walk->payload -= payload;
@@ -179,7 +180,7 @@ static __always_inline __u64 tcp_segment_take(__u64 flow, __u32 sequence, __u32 
 	if (slot->len != len)
 		return 0;
 	offered = slot->offered;
-	slot_clear(at, key);
+	slot_clear(at);
 	return offered;
 }
 

@@ -41,7 +41,8 @@ struct hand_out {
 /* The GSO skb of this offer is gone and its segments wait instead. */
 static __always_inline void offer_to_segments(struct offer *offer)
 {
-	slot_clear(offer->slot, offer->skb);
+	if (slots[offer->slot & SLOT_MASK].key == offer->skb)
+		slot_clear(offer->slot);
 	if (offer->parsed)
 		segments_insert(&offer->packet, offer->offered_ns, offer->record, offer->len,
 				offer->gso_size);
@@ -71,18 +72,6 @@ static __always_inline void offer_close_silent(struct offer *offer)
 		offer_to_segments(offer);
 	else if (slot->key == offer->skb)
 		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
-}
-
-/* Give the offered packet a slot; a slot that its address still has is of a packet we lost sight of. */
-static __always_inline __u32 offer_slot(__u64 skb)
-{
-	__u32 at = slot_find(skb);
-
-	if (at == SLOT_NONE)
-		return slot_claim(skb);
-	if (slots[at & SLOT_MASK].state != SLOT_HANDED_OUT)
-		count(&losses.stale, 1);
-	return at;
 }
 
 static __always_inline __u64 qdisc_of_queue(const struct net_device *dev, __u32 queue)
@@ -126,8 +115,8 @@ static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id,
 	/* Who can be bypassed does not cut: headers are read where it may. */
 	if (gso.size && !(record->flags & TCQ_F_CAN_BYPASS))
 		offer->parsed = !packet_read(skb, false, &offer->packet);
-	offer->slot = offer_slot(skb);
-	slot_fill(offer->slot, now, id, offer->packets, len, SLOT_OFFERED);
+	offer->slot = slot_claim_again(skb);
+	slot_fill(offer->slot, skb, now, id, offer->packets, len, SLOT_OFFERED);
 	count(&record->counters.offered_packets, offer->packets);
 	count(&record->counters.offered_skbs, 1);
 	offer->open = 1;
@@ -279,12 +268,10 @@ static __always_inline bool hand_out_segment(const struct hand_out *out,
 	sojourn = sojourn_of(record, offered, out->now);
 	hand_out_measured(record, bank, sojourn, 1, out->len);
 	record->counters.segments++;
-	at = slot_find(out->skb);
-	if (at == SLOT_NONE)
-		at = slot_claim(out->skb);
+	at = slot_claim_again(out->skb);
+	slot_fill(at, out->skb, 0, 0, 1, out->len, SLOT_TAKEN);
 	slots[at & SLOT_MASK].offered = offered;
 	slots[at & SLOT_MASK].handed_out = slot_pack(out->now, 1);
-	slots[at & SLOT_MASK].len = out->len;
 	slots[at & SLOT_MASK].state = SLOT_HANDED_OUT;
 	return true;
 }
@@ -466,7 +453,7 @@ static __always_inline void free_slot(struct offer *offer, __u32 at, __u64 skb, 
 	bool waited = slot->state == SLOT_QUEUED;
 	__u32 len = slot->len;
 
-	slot_clear(at, skb);
+	slot_clear(at);
 	if (!record || handed_out)
 		return;
 	if (probe_length(len))

@@ -37,8 +37,8 @@ static void tcp_endpoints_read(const struct sock *sk, struct tcp_endpoints *ends
 	ends->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
 	ends->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
 	if (ends->family == AF_INET) {
-		BPF_CORE_READ_INTO(ends->local, sk, __sk_common.skc_rcv_saddr);
-		BPF_CORE_READ_INTO(ends->remote, sk, __sk_common.skc_daddr);
+		BPF_CORE_READ_INTO((__be32 *)ends->local, sk, __sk_common.skc_rcv_saddr);
+		BPF_CORE_READ_INTO((__be32 *)ends->remote, sk, __sk_common.skc_daddr);
 		return;
 	}
 	BPF_CORE_READ_INTO(&ends->local, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);

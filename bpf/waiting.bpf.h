@@ -62,14 +62,21 @@ static __always_inline __u32 slot_candidate(__u64 key, __u32 i)
 	return (i < 2 ? slot_bucket(key) : slot_second_bucket(key)) | (i & 1);
 }
 
-/* Slot of the key, whatever its state, or SLOT_NONE. */
+static __always_inline bool slot_waits(const struct slot *slot)
+{
+	return slot->state == SLOT_OFFERED || slot->state == SLOT_QUEUED;
+}
+
+/* Slot of the key, waiting or handed out, or SLOT_NONE. */
 static __noinline __u32 slot_find(__u64 key)
 {
+	struct slot *slot;
 	__u32 i, at;
 
 	for (i = 0; i < 4; i++) {
 		at = slot_candidate(key, i);
-		if (slots[at & SLOT_MASK].key == key)
+		slot = &slots[at & SLOT_MASK];
+		if (slot->key == key && slot->state >= SLOT_OFFERED)
 			return at;
 	}
 	return SLOT_NONE;
@@ -90,7 +97,7 @@ static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 	for (i = 0; i < 4; i++) {
 		at = slot_candidate(key, i);
 		slot = &slots[at & SLOT_MASK];
-		if (slot->key != key || slot->state == SLOT_HANDED_OUT)
+		if (slot->key != key || !slot_waits(slot))
 			continue;
 		if (slot->offered == offered)
 			return at;
@@ -102,51 +109,69 @@ static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 	return found;
 }
 
-static __always_inline bool slot_take(__u32 at, __u64 from, __u64 key)
+static __always_inline bool slot_take(__u32 at, __u32 from)
 {
-	return __sync_val_compare_and_swap(&slots[at & SLOT_MASK].key, from, key) == from;
+	return __sync_val_compare_and_swap(&slots[at & SLOT_MASK].state, from, SLOT_TAKEN) == from;
 }
 
-/* A slot for a key that has none: one never used, else one that is free again, else somebody's. */
+/*
+ * A slot for a key that has none, to be filled by slot_fill(): a free one, else
+ * one that remembers a packet handed out, else somebody's.
+ */
 static __noinline __u32 slot_claim(__u64 key)
 {
-	struct slot *slot;
 	__u32 i, at;
-	__u64 old;
 
 	for (i = 0; i < 4; i++) {
 		at = slot_candidate(key, i);
-		if (!slots[at & SLOT_MASK].key && slot_take(at, 0, key))
+		if (slots[at & SLOT_MASK].state == SLOT_FREE && slot_take(at, SLOT_FREE))
 			return at;
 	}
 	for (i = 0; i < 4; i++) {
 		at = slot_candidate(key, i);
-		slot = &slots[at & SLOT_MASK];
-		old = slot->key;
-		if (slot->state == SLOT_HANDED_OUT && slot_take(at, old, key))
+		if (slots[at & SLOT_MASK].state == SLOT_HANDED_OUT &&
+		    slot_take(at, SLOT_HANDED_OUT))
 			return at;
 	}
 	count(&losses.slot_overwrites, 1);
 	at = slot_bucket(key);
-	slots[at & SLOT_MASK].key = key;
+	slots[at & SLOT_MASK].state = SLOT_TAKEN;
 	return at;
 }
 
-static __always_inline void slot_fill(__u32 at, __u64 offered_ns, __u32 record, __u32 packets,
-				      __u32 len, __u32 state)
+/*
+ * The slot for the address of an skb: the one that it had before, where that is
+ * left. One that still waits is of a packet that was lost sight of.
+ */
+static __noinline __u32 slot_claim_again(__u64 skb)
+{
+	__u32 at = slot_find(skb);
+
+	if (at == SLOT_NONE)
+		return slot_claim(skb);
+	if (slots[at & SLOT_MASK].state == SLOT_HANDED_OUT)
+		return slot_take(at, SLOT_HANDED_OUT) ? at : slot_claim(skb);
+	count(&losses.stale, 1);
+	return at;
+}
+
+static __always_inline void slot_fill(__u32 at, __u64 key, __u64 offered_ns, __u32 record,
+				      __u32 packets, __u32 len, __u32 state)
 {
 	struct slot *slot = &slots[at & SLOT_MASK];
 
+	slot->key = key;
 	slot->offered = slot_pack(offered_ns, record);
 	slot->handed_out = slot_pack(0, packets);
 	slot->len = len;
+	barrier();
 	slot->state = state;
 }
 
 /* Forget a slot whose packet will not be heard of again. */
-static __always_inline void slot_clear(__u32 at, __u64 key)
+static __always_inline void slot_clear(__u32 at)
 {
-	slot_take(at, key, 0);
+	slots[at & SLOT_MASK].state = SLOT_FREE;
 }
 
 #endif

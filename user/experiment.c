@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@
 #define OVERTIME_NS		15000000000ULL	/* a child that lasts so much longer hangs */
 #define CLOCK_STEP_NS		1000000LL
 #define SECOND_NS		1000000000ULL
+#define ONE_CPU_UP_TO		100000000ULL	/* bit/s */
 #define NETNS_MAX		(LAB_HOSTS + 16)
 
 struct experiment {
@@ -51,6 +53,8 @@ struct experiment {
 	struct ping_result pings, pings_restored;
 	char iperf3_path[PATH_MAX], ping_path[PATH_MAX];
 	sigset_t blocked, previous;
+	cpu_set_t previous_cpus;
+	bool bound;			/* to one CPU */
 	int signals;			/* signalfd */
 	__s64 clock_offset;		/* CLOCK_REALTIME less CLOCK_MONOTONIC, ns */
 	bool quiet;
@@ -83,6 +87,30 @@ static int take_signals(struct experiment *run, struct error *error)
 	if (run->signals < 0)
 		return error_set_errno(error, EXIT_CANNOT, "cannot open a signalfd");
 	return 0;
+}
+
+/*
+ * At a rate that one CPU carries with ease, packets that stay on one go through
+ * without the delays of waking another, which are noise in the RTT; and softirqs
+ * interrupt few strangers. (Some guest kernels run no BPF program on top of
+ * certain processes of the host's: what is handed out then goes unseen.)
+ */
+static void choose_cpu(struct experiment *run)
+{
+	const struct scenario *scenario = run->scenario;
+	cpu_set_t one;
+	int cpu;
+
+	if (scenario->lab_cpu == LAB_CPU_ANY ||
+	    (scenario->lab_cpu == LAB_CPU_AUTO && scenario->qdisc_rate > ONE_CPU_UP_TO) ||
+	    sched_getaffinity(0, sizeof(run->previous_cpus), &run->previous_cpus))
+		return;
+	for (cpu = CPU_SETSIZE - 1; cpu > 0; cpu--)
+		if (CPU_ISSET(cpu, &run->previous_cpus))
+			break;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	run->bound = !sched_setaffinity(0, sizeof(one), &one);
 }
 
 /* ping's times come from CLOCK_REALTIME: a step falsifies what it prints. */
@@ -601,6 +629,8 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	ping_result_free(&run->pings_restored);
 	if (run->signals >= 0)
 		close(run->signals);
+	if (run->bound)
+		sched_setaffinity(0, sizeof(run->previous_cpus), &run->previous_cpus);
 	sigprocmask(SIG_SETMASK, &run->previous, NULL);
 	return failed;
 }
@@ -631,8 +661,11 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 	int failed;
 
 	sigprocmask(SIG_SETMASK, NULL, &run.previous);
-	failed = find_programs(&run, error) || take_signals(&run, error) ||
-		 prepare(&run, error) || measure(&run, output, error) || evaluate(&run, error);
+	failed = find_programs(&run, error) || take_signals(&run, error);
+	if (!failed)
+		choose_cpu(&run);
+	failed = failed || prepare(&run, error) || measure(&run, output, error) ||
+		 evaluate(&run, error);
 	if (clean_up(&run, output, &late) && !failed) {
 		*error = late;
 		failed = -1;

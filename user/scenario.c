@@ -54,6 +54,7 @@ struct key {
 /* The enums of iperf3.h in their order. */
 #define PROTOCOLS	"tcp|udp"
 #define DIRECTIONS	"up|down|bidir"
+#define PLACEMENTS "auto|one|any"
 
 static const struct key keys[] = {
 	{ "idle.seconds", "3", KEY_SECONDS, AT(idle_ns), SECOND / 1000, 3600 * SECOND, NULL,
@@ -98,6 +99,8 @@ static const struct key keys[] = {
 	  "of the names of the lab's namespaces" },
 	{ "lab.ipv6", "false", KEY_BOOL, AT(lab_ipv6), 0, 0, NULL,
 	  "probe and load over IPv6" },
+	{ "lab.cpu", "auto", KEY_CHOICE, AT(lab_cpu), 0, 0, PLACEMENTS,
+	  "one: ping, iperf3 and the tracer share a CPU; any: they wander; auto: one up to 100 Mbit/s" },
 };
 
 _Static_assert(COUNT(keys) <= 64, "one bit of scenario.assigned for each key");

@@ -12,6 +12,9 @@
 
 struct cJSON;
 
+/* Where the processes of a run go: the numbers are those of the words in scenario.c. */
+enum lab_cpu { LAB_CPU_AUTO, LAB_CPU_ONE, LAB_CPU_ANY };
+
 struct scenario {
 	char name[32];			/* "bottleneck" */
 	__u64 idle_ns;			/* idle.seconds 3 */
@@ -35,6 +38,7 @@ struct scenario {
 	unsigned int restored_count;	/* restored.count 20 */
 	char lab_prefix[24];		/* lab.prefix pl- */
 	bool lab_ipv6;			/* lab.ipv6 false: probe and load over IPv4 */
+	enum lab_cpu lab_cpu;		/* lab.cpu auto: one up to 100 Mbit/s, else any */
 	__u64 assigned;			/* bit n: key n of scenario.c was set by somebody */
 };
 

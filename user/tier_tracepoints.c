@@ -316,7 +316,7 @@ static __u64 queued_in_slots(const struct tier *tier, unsigned int record)
 	__u32 i;
 
 	for (i = 0; i < SLOTS; i++)
-		if (slots[i].key && slots[i].state != SLOT_HANDED_OUT &&
+		if ((slots[i].state == SLOT_OFFERED || slots[i].state == SLOT_QUEUED) &&
 		    (slots[i].offered & 0xffff) == record)
 			packets += slots[i].handed_out & 0xffff;
 	return packets;

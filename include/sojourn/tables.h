@@ -14,13 +14,15 @@
 #define SLOTS		(1u << SLOT_BITS)
 
 enum slot_state {
-	SLOT_OFFERED = 0,	/* came to the qdisc layer */
-	SLOT_QUEUED = 1,	/* its enqueue event was seen */
-	SLOT_HANDED_OUT = 2,
+	SLOT_FREE = 0,		/* key means nothing */
+	SLOT_TAKEN = 1,		/* some CPU is about to fill it */
+	SLOT_OFFERED = 2,	/* came to the qdisc layer */
+	SLOT_QUEUED = 3,	/* its enqueue event was seen */
+	SLOT_HANDED_OUT = 4,	/* free for others; tells a requeue until then */
 };
 
 struct slot {
-	__u64 key;		/* 0: never used */
+	__u64 key;
 	__u64 offered;		/* 48 bits of ns, 16 bits of record index */
 	__u64 handed_out;	/* 48 bits of ns, 16 bits of packets (GSO segments) */
 	__u32 len;		/* skb->len, bytes */
