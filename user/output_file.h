@@ -19,7 +19,8 @@ struct output_file;
  * of the temporary name before it exists. Refuses directories, devices and
  * symbolic links whose target does not exist; an existing regular file is
  * replaced at the end, never before, and keeps its mode and owner.
- * NULL and error (EXIT_USAGE) that names the path.
+ * In a sticky directory, links and files of other users are refused.
+ * NULL and error (EXIT_USAGE; EXIT_CANNOT where the disk is full) that names the path.
  */
 struct output_file *output_file_open(const char *path, struct guard *guard, struct error *error);
 
