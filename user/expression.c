@@ -12,7 +12,8 @@
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 #define FIGURE_NAME	40
-#define QUOTED_MAX	60	/* of what somebody wrote, in an error */
+#define QUOTED_MAX	60	/* of a name that no figure has, in an error */
+#define VALUE_MAX	60	/* characters; what is longer is no value */
 #define DIGITS_MAX	15	/* of a fraction: as many are exact in a double */
 
 #define BIT(n)		(1u << (n))
@@ -318,25 +319,30 @@ static bool find_figure(const char *name, struct figure *figure)
 	return false;
 }
 
-/* "load.rtt.p99" also for "rtt.p99", a part behind a point, and for what is a few letters off. */
-static bool may_mean(const char *name, const char *known)
+/* Is it the figure less its first or its last word: "rtt.p99", "load.rtt"? */
+static bool is_part(const char *name, const char *known)
 {
-	size_t length = strlen(name), known_length = strlen(known);
+	const char *first = strchr(known, '.'), *last = strrchr(known, '.');
 
-	if (closest_near(name, known))
-		return true;
-	return length && length < known_length && known[known_length - length - 1] == '.' &&
-	       !strcmp(known + known_length - length, name);
+	if (!first)
+		return false;
+	return !strcmp(name, first + 1) ||
+	       (strlen(name) == (size_t)(last - known) && !strncmp(name, known, last - known));
 }
 
+/* Whole words only. */
 static void append(char *text, size_t size, const char *word)
 {
 	size_t used = strlen(text);
 
-	snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+	if (used + strlen(word) + sizeof(", ") <= size)
+		snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
 }
 
-/* The nearest figures, all that are as near; empty where none is near. */
+/*
+ * The nearest figures, all that are as near; empty where none is near. A part is
+ * nearer than any slip of the pen.
+ */
 static void find_near(const char *name, char *near, size_t size)
 {
 	unsigned int best = ~0u, distance;
@@ -349,8 +355,8 @@ static void find_near(const char *name, char *near, size_t size)
 		if (!figure_at(i, &figure))
 			continue;
 		figure_name(&figure, known);
-		distance = closest_distance(name, known);
-		if (distance > best || !may_mean(name, known))
+		distance = is_part(name, known) ? 0 : closest_distance(name, known);
+		if (distance > best || (distance && !closest_near(name, known)))
 			continue;
 		if (distance < best)
 			near[0] = '\0';
@@ -413,15 +419,15 @@ static int parse_fraction(const char *text, double *value, struct error *error)
 
 	if (!wrong)
 		return 0;
-	return error_set(error, EXIT_USAGE, "fraction \"%.*s\" %s; write it like 1%% or 0.01",
-			 QUOTED_MAX, text, wrong);
+	return error_set(error, EXIT_USAGE, "fraction \"%s\" %s; write it like 1%% or 0.01", text,
+			 wrong);
 }
 
 static int parse_flag(const char *text, double *value, struct error *error)
 {
 	if (strcmp(text, "0") && strcmp(text, "1"))
-		return error_set(error, EXIT_USAGE, "\"%.*s\" is neither 0 (no) nor 1 (yes)",
-				 QUOTED_MAX, text);
+		return error_set(error, EXIT_USAGE, "\"%s\" is neither 0 (no) nor 1 (yes)",
+				 text);
 	*value = text[0] == '1';
 	return 0;
 }
@@ -548,8 +554,12 @@ static int parse_value(struct expression *expression, const char *text, const ch
 	expression->limit_text = copy_value(p);
 	if (!expression->limit_text)
 		return error_set(error, EXIT_CANNOT, "out of memory");
+	if (strlen(expression->limit_text) > VALUE_MAX)
+		return error_set(error, EXIT_USAGE, "at character %u: a %s of more than %d characters",
+				 character_at(text, p), units[unit].name, VALUE_MAX);
 	if (parse_limit(unit, expression->limit_text, &expression->limit, &wrong))
-		return error_set(error, EXIT_USAGE, "at character %u: %s", character_at(text, p),
+		return error_set(error, EXIT_USAGE, "at character %u: %s is a %s; %s",
+				 character_at(text, p), expression->name, units[unit].name,
 				 wrong.text);
 	return 0;
 }
@@ -711,14 +721,14 @@ static void print_statistics(void)
 	printf("STATISTIC:");
 	for (i = 0; i < STATISTICS; i++)
 		printf("%s %s", i ? "," : "", statistic_names[i]);
-	printf(" (stdev: not of a sojourn).\n");
+	printf(" (not of a sojourn).\n");
 }
 
 void expression_print_figures(void)
 {
 	unsigned int i;
 
-	printf("Conditions of --fail-if: FIGURE OPERATOR VALUE, with > >= < <= == !=. Figures:\n");
+	printf("Conditions of --fail-if: FIGURE OPERATOR VALUE (> >= < <= == !=). Figures:\n");
 	for (i = 0; i < COUNT(kinds); i++)
 		print_kind(&kinds[i]);
 	printf("PHASE:");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The conditions of --fail-if: FIGURE OPERATOR VALUE, as in "load.rtt.p99 > 20ms",
- * "recovery.lost > 0", "load.received < 9mbit", "load.share >= 50%".
+ * "recovery.lost > 0", "load.received_rate < 9mbit", "load.share >= 50%".
  */
 #ifndef SOJOURN_EXPRESSION_H
 #define SOJOURN_EXPRESSION_H

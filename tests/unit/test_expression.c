@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Conditions of --fail-if: every figure of a made-up result, every operator, every mistake. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "expression.h"
+#include "synthetic.h"
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+#define MS		1000000ULL
+
+static const struct summary rtt = {
+	.count = 128, .min = 301 * MS, .p50 = 324 * MS, .p90 = 390 * MS, .p95 = 400 * MS,
+	.p99 = 411 * MS, .max = 415 * MS, .mean = 325.5e6, .stdev = 12.25e6,
+};
+
+static const struct summary sojourn = {
+	.count = 9000, .min = 1 * MS, .p50 = 320 * MS, .p90 = 380 * MS, .p95 = 395 * MS,
+	.p99 = 409 * MS, .max = 414 * MS, .mean = 318e6,
+};
+
+static void fill_phase(struct phase *phase, unsigned int sent, unsigned int lost)
+{
+	phase->valid = true;
+	phase->begin_ns = 1;
+	phase->end_ns = 2;
+	phase->sent = sent;
+	phase->lost = lost;
+	phase->received = sent - lost;
+	phase->qdiscs = calloc(3, sizeof(*phase->qdiscs));
+	assert_non_null(phase->qdiscs);
+	phase->qdisc_count = 3;
+	for (unsigned int i = 0; i < 3; i++)
+		phase->qdiscs[i].qdisc = i;
+}
+
+/* Two roots, of which the second is the cause, and a child of it; idle, load and recovery. */
+static void make_result(struct result *result)
+{
+	struct phase *load = &result->phases[PHASE_LOAD];
+
+	assert_int_equal(synthetic_result(result), 0);
+	result->qdiscs = reallocarray(result->qdiscs, 3, sizeof(*result->qdiscs));
+	assert_non_null(result->qdiscs);
+	result->qdiscs[1] = result->qdiscs[2] = result->qdiscs[0];
+	result->qdiscs[2].root = false;
+	result->qdisc_count = 3;
+	fill_phase(&result->phases[PHASE_IDLE], 30, 0);
+	fill_phase(load, 1000, 11);
+	fill_phase(&result->phases[PHASE_RECOVERY], 40, 40);
+	result->phases[PHASE_IDLE].rtt = (struct summary){ .count = 30, .min = 1, .p50 = 60000 };
+	load->rtt = rtt;
+	load->qdiscs[0].summary = (struct summary){ .count = 5, .min = 1, .p50 = 2, .max = 3 };
+	load->qdiscs[1].summary = sojourn;
+	load->qdiscs[0].drops = 3;
+	load->qdiscs[1].drops = 104;
+	load->qdiscs[2].drops = 100;
+	result->have_iperf3 = true;
+	result->iperf3.sent = (struct iperf3_sum){ .present = true, .bits_per_second = 10.7e6,
+						   .retransmits = 104 };
+	result->iperf3.received = (struct iperf3_sum){ .present = true,
+						       .bits_per_second = 9.57e6,
+						       .retransmits = -1 };
+	result->attribution.valid = true;
+	result->attribution.rtt_increase_ns = 325.25e6;
+	result->attribution.explained = 0.9995;
+	result->attribution.cause_qdisc = 1;
+	result->attribution.cause_share = 0.998;
+	result->complete = true;
+}
+
+static struct expression *parse(const char *text)
+{
+	struct error error = { 0 };
+	struct expression *expression = expression_parse(text, &error);
+
+	if (!expression)
+		fail_msg("'%s' refused: %s", text, error.text);
+	return expression;
+}
+
+static bool holds(const struct result *result, const char *text)
+{
+	struct expression *expression = parse(text);
+	struct error error = { 0 };
+	bool found = false;
+
+	if (expression_holds(expression, result, &found, &error))
+		fail_msg("'%s' cannot be judged: %s", text, error.text);
+	expression_free(expression);
+	return found;
+}
+
+static void assert_holds(const struct result *result, const char *text)
+{
+	if (!holds(result, text))
+		fail_msg("'%s' does not hold", text);
+}
+
+static void assert_not(const struct result *result, const char *text)
+{
+	if (holds(result, text))
+		fail_msg("'%s' holds", text);
+}
+
+/* The figure is this value and no other one. */
+static void assert_value(const struct result *result, const char *figure, const char *value)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s == %s", figure, value);
+	assert_holds(result, text);
+	snprintf(text, sizeof(text), "%s != %s", figure, value);
+	assert_not(result, text);
+}
+
+static void test_every_figure(void **state)
+{
+	static const char *const values[][2] = {
+		{ "load.rtt.min", "301ms" }, { "load.rtt.median", "324ms" },
+		{ "load.rtt.p50", "324ms" }, { "load.rtt.p90", "390ms" },
+		{ "load.rtt.p95", "400ms" }, { "load.rtt.p99", "411ms" },
+		{ "load.rtt.max", "415ms" }, { "load.rtt.mean", "325.5ms" },
+		{ "load.rtt.stdev", "12.25ms" }, { "idle.rtt.median", "60us" },
+		{ "idle.sent", "30" }, { "idle.lost", "0" }, { "idle.received", "30" },
+		{ "load.sent", "1000" }, { "load.lost", "11" }, { "load.received", "989" },
+		{ "load.loss", "1.1%" }, { "load.loss", "0.011" }, { "idle.loss", "0" },
+		{ "recovery.loss", "100%" }, { "recovery.lost", "40" }, { "recovery.received", "0" },
+		{ "load.sojourn.min", "1ms" }, { "load.sojourn.median", "320ms" },
+		{ "load.sojourn.p50", "320ms" }, { "load.sojourn.p90", "380ms" },
+		{ "load.sojourn.p95", "395ms" }, { "load.sojourn.p99", "409ms" },
+		{ "load.sojourn.max", "414ms" }, { "load.sojourn.mean", "318ms" },
+		{ "load.drops", "107" }, { "idle.drops", "0" },
+		{ "load.increase", "325.25ms" }, { "load.share", "99.8%" },
+		{ "load.explained", "0.9995" }, { "load.sent_rate", "10.7mbit" },
+		{ "load.received_rate", "9.57mbit" }, { "load.retransmits", "104" },
+		{ "complete", "1" },
+	};
+	struct result result;
+
+	(void)state;
+	make_result(&result);
+	for (size_t i = 0; i < COUNT(values); i++)
+		assert_value(&result, values[i][0], values[i][1]);
+	result.complete = false;
+	assert_value(&result, "complete", "0");
+	result_free(&result);
+}
+
+static void test_operators(void **state)
+{
+	static const struct { const char *name; bool below, same, above; } operators[] = {
+		{ ">", true, false, false }, { ">=", true, true, false },
+		{ "<", false, false, true }, { "<=", false, true, true },
+		{ "==", false, true, false }, { "!=", true, false, true },
+	};
+	struct result result;
+	char text[64];
+
+	(void)state;
+	make_result(&result);
+	for (size_t i = 0; i < COUNT(operators); i++) {
+		snprintf(text, sizeof(text), "load.lost %s 10", operators[i].name);
+		assert_int_equal(holds(&result, text), operators[i].below);
+		snprintf(text, sizeof(text), "load.lost %s 11", operators[i].name);
+		assert_int_equal(holds(&result, text), operators[i].same);
+		snprintf(text, sizeof(text), "load.lost %s 12", operators[i].name);
+		assert_int_equal(holds(&result, text), operators[i].above);
+	}
+	result_free(&result);
+}
+
+static void test_blanks_and_units(void **state)
+{
+	static const char *const same[] = {
+		"load.rtt.p99>410ms", "load.rtt.p99 > 410ms", " \tload.rtt.p99  >\n410 ms  ",
+		"load.rtt.p99>0.41", "load.rtt.p99 > 0.41 s", "load.rtt.p99 > 410000us",
+		"load.received_rate<9.6mbit", "load.received_rate < 9600 kbit ",
+		"load.received_rate < 9600000", "load.received_rate < 1200 kbps",
+		"load.share >= 99.8 %", "load.share>=.998", "load.lost>10", "complete==1",
+	};
+	struct result result;
+
+	(void)state;
+	make_result(&result);
+	for (size_t i = 0; i < COUNT(same); i++)
+		assert_holds(&result, same[i]);
+	/* One nanosecond decides. */
+	assert_holds(&result, "load.rtt.p99 > 410999999ns");
+	assert_not(&result, "load.rtt.p99 > 411000000ns");
+	result_free(&result);
+}
+
+/* Every share k / 1000, written as a percentage with one digit, is that share exactly. */
+static void test_percent_is_exact(void **state)
+{
+	struct result result;
+	char text[32];
+
+	(void)state;
+	make_result(&result);
+	for (unsigned int k = 0; k <= 1000; k++) {
+		result.phases[PHASE_LOAD].lost = k;
+		snprintf(text, sizeof(text), "%u.%u%%", k / 10, k % 10);
+		assert_value(&result, "load.loss", text);
+	}
+	result_free(&result);
+}
+
+static void test_mistakes(void **state)
+{
+	static const char *const mistakes[][2] = {
+		{ "", "expected a figure at character 1," },
+		{ "   ", "expected a figure at character 4," },
+		{ "> 20ms", "expected a figure at character 1," },
+		{ "load.rtt.p99", "expected an operator (> >= < <= == !=) at character 13" },
+		{ "load.rtt.p99 20ms", "expected an operator (> >= < <= == !=) at character 14" },
+		{ "load.rtt.p99 = 20ms", "expected an operator (> >= < <= == !=) at character 14" },
+		{ "load.rtt.p99 => 20ms", "expected an operator (> >= < <= == !=) at character 14" },
+		{ "load.rtt.p99 >", "expected a time such as 20ms at character 15" },
+		{ "load.rtt.p99 >  ", "expected a time such as 20ms at character 17" },
+		{ "load.lost >", "expected a count such as 3 at character 12" },
+		{ "load.sent_rate <", "expected a rate such as 9mbit at character 17" },
+		{ "load.share <", "expected a fraction such as 1% at character 13" },
+		{ "load.rtt.p99 > 20xs", "at character 16: load.rtt.p99 is a time; time \"20xs\" has an unknown unit" },
+		{ "load.rtt.p99 >> 20ms", "at character 15: load.rtt.p99 is a time; time \"> 20ms\"" },
+		{ "load.rtt.p99 > -1ms", "is negative" },
+		{ "load.rtt.p99 > 1 000ms", "has an unknown unit" },
+		{ "load.rtt.p99 > 1ms 2", "has an unknown unit" },
+		{ "load.received_rate < 9mbits", "rate \"9mbits\" has an unknown unit" },
+		{ "load.lost > 99999999999999999999", "is too large" },
+		{ "load.lost > 1.5", "is not a whole number" },
+		{ "load.lost > 1%", "number \"1%\"" },
+		{ "load.received < 9mbit",
+		  "at character 17: load.received is a count; number \"9mbit\" has an unknown unit" },
+		{ "load.loss > 5", "fraction \"5\" is more than 100 %; write it like 1% or 0.01" },
+		{ "load.loss > 100.1%", "is more than 100 %" },
+		{ "load.loss > 1%%", "does not end with its number or %" },
+		{ "load.loss > %", "is no number" },
+		{ "load.loss > .", "is no number" },
+		{ "load.loss > 0x1", "does not end with its number or %" },
+		{ "load.loss > 1e-2", "does not end with its number or %" },
+		{ "load.loss > -1%", "is no number" },
+		{ "load.loss > nan", "is no number" },
+		{ "load.loss > 0.1234567890123456", "has more than 15 digits" },
+		{ "complete == 2", "\"2\" is neither 0 (no) nor 1 (yes)" },
+		{ "complete == true", "is neither 0 (no) nor 1 (yes)" },
+		/* One character, three bytes. */
+		{ "\xe2\x82\xac > 1", "unknown figure \"\xe2\x82\xac\" at character 1" },
+		{ "\xe2\x82\xac", "unknown figure" },
+		{ "load.rtt.p99 \xe2\x82\xac", "at character 14" },
+	};
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(mistakes); i++) {
+		struct expression *expression;
+
+		memset(&error, 0, sizeof(error));
+		expression = expression_parse(mistakes[i][0], &error);
+		if (expression)
+			fail_msg("'%s' taken", mistakes[i][0]);
+		assert_int_equal(error.code, EXIT_USAGE);
+		assert_null(strchr(error.text, '\n'));
+		if (!strstr(error.text, mistakes[i][1]))
+			fail_msg("'%s': \"%s\" does not say \"%s\"", mistakes[i][0], error.text,
+				 mistakes[i][1]);
+	}
+	/* error may be NULL. */
+	assert_null(expression_parse("load.rtt.p99 > 20xs", NULL));
+	assert_null(expression_parse("nonsense >", NULL));
+}
+
+static void test_close_names(void **state)
+{
+	static const char *const close[][2] = {
+		{ "laod.rtt.p99 > 1", "did you mean load.rtt.p99?" },
+		{ "load.rtt.P99 > 1", "did you mean load.rtt.p99?" },
+		{ "load.rtt.p98 > 1", "load.rtt.p99" },
+		{ "load.rtt > 1", "load.rtt.p99" },
+		{ "load.rtt > 1", "load.rtt.max" },
+		{ "load > 1", "load.received_rate" },
+		{ "rtt.p99 > 1", "load.rtt.p99" },
+		{ "rtt.p99 > 1", "restored.rtt.p99" },
+		{ "lost > 1", "recovery.lost" },
+		{ "load.recieved_rate > 1", "did you mean load.received_rate?" },
+		{ "load.retransmit > 1", "did you mean load.retransmits?" },
+		{ "compleet == 1", "did you mean complete?" },
+		/* A sum over all packets has no standard deviation here. */
+		{ "load.sojourn.stdev > 1", "unknown figure" },
+		{ "idle.retransmits > 1", "unknown figure" },
+		{ "latency.of.the.internet > 1", "`sojourn help run` lists them" },
+	};
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(close); i++) {
+		assert_null(expression_parse(close[i][0], &error));
+		if (!strstr(error.text, close[i][1]))
+			fail_msg("'%s': \"%s\" does not say \"%s\"", close[i][0], error.text,
+				 close[i][1]);
+	}
+}
+
+/* Longer than anything that is kept of it. */
+static void test_long_texts(void **state)
+{
+	static char text[100064];
+	size_t length = 100000;
+	struct error error;
+
+	(void)state;
+	memset(text, 'a', length);
+	strcpy(text + length, " > 1");
+	assert_null(expression_parse(text, &error));
+	assert_non_null(strstr(error.text, "unknown figure \"aaaa"));
+
+	memcpy(text, "load.loss > 0.0", 15);
+	memset(text + 15, '0', length - 15);
+	text[length] = '\0';
+	assert_null(expression_parse(text, &error));
+	assert_non_null(strstr(error.text, "at character 13: a fraction of more than 60 characters"));
+	memcpy(text, "load.sent > 1", 13);
+	assert_null(expression_parse(text, &error));
+	assert_non_null(strstr(error.text, "a count of more than 60 characters"));
+	memcpy(text, "complete == 1", 13);
+	assert_null(expression_parse(text, &error));
+	assert_non_null(strstr(error.text, "a flag of more than 60 characters"));
+}
+
+static void assert_missing(const struct result *result, const char *text, const char *why)
+{
+	struct expression *expression = parse(text);
+	struct error error = { 0 };
+	char described[256];
+	bool found = false;
+
+	if (!expression_holds(expression, result, &found, &error))
+		fail_msg("'%s' was judged", text);
+	assert_int_equal(error.code, EXIT_INCOMPLETE);
+	if (!strstr(error.text, why))
+		fail_msg("'%s': \"%s\" does not say \"%s\"", text, error.text, why);
+	assert_int_equal(expression_describe(expression, result, described, sizeof(described),
+					     &error), -1);
+	expression_free(expression);
+}
+
+static void test_missing_values(void **state)
+{
+	struct result result;
+
+	(void)state;
+	make_result(&result);
+	assert_missing(&result, "restored.rtt.p99 > 1ms",
+		       "restored.rtt.p99 has no value: the phase did not take place");
+	assert_missing(&result, "restored.lost > 0", "did not take place");
+	assert_missing(&result, "restored.drops == 0", "did not take place");
+	assert_missing(&result, "recovery.rtt.max < 1ms", "no probe of the phase was answered");
+	assert_missing(&result, "idle.sojourn.p99 > 0", "no packet went through the cause qdisc");
+	result.phases[PHASE_IDLE].rtt.count = 1;
+	assert_missing(&result, "idle.rtt.stdev == 0", "has no standard deviation");
+	result.phases[PHASE_IDLE].sent = 0;
+	assert_missing(&result, "idle.loss == 0", "no probe was sent");
+	result.phases[PHASE_IDLE].received = 0;
+	assert_missing(&result, "load.increase < 1ms", "both when idle and under load");
+	result.phases[PHASE_IDLE].qdisc_count = 0;
+	assert_missing(&result, "idle.drops == 0", "no qdisc was traced");
+	result.iperf3.sent.retransmits = -1;
+	assert_missing(&result, "load.retransmits == 0", "no retransmits");
+	result.iperf3.received.present = false;
+	assert_missing(&result, "load.received_rate < 1mbit", "no receiver's sum");
+	result.have_iperf3 = false;
+	assert_missing(&result, "load.sent_rate < 1mbit", "no sender's sum");
+	result.attribution.cause_share = NAN;
+	assert_missing(&result, "load.share < 1%", "it has no meaning here");
+	result.attribution.valid = false;
+	result.attribution.cause_qdisc = RESULT_NO_QDISC;
+	assert_missing(&result, "load.share < 1%", "no RTT increase");
+	assert_missing(&result, "load.explained < 1%", "no RTT increase");
+	assert_missing(&result, "load.sojourn.p99 < 1ms", "no qdisc was found");
+	result_free(&result);
+}
+
+static void assert_described(const struct result *result, const char *text, const char *wanted)
+{
+	struct expression *expression = parse(text);
+	char described[256], cut[9];
+	struct error error;
+
+	assert_int_equal(expression_describe(expression, result, described, sizeof(described),
+					     &error), 0);
+	assert_string_equal(described, wanted);
+	assert_int_equal(expression_describe(expression, result, cut, sizeof(cut), &error), 0);
+	assert_int_equal(strlen(cut), sizeof(cut) - 1);
+	expression_free(expression);
+}
+
+static void test_describe(void **state)
+{
+	struct result result;
+
+	(void)state;
+	make_result(&result);
+	assert_described(&result, "load.rtt.p99>20 ms", "load.rtt.p99 is 411 ms, which is > 20ms");
+	assert_described(&result, "load.rtt.p99 < 20ms",
+			 "load.rtt.p99 is 411 ms, which is not < 20ms");
+	assert_described(&result, "load.loss > 1%", "load.loss is 1.1 %, which is > 1%");
+	assert_described(&result, "load.lost == 11", "load.lost is 11, which is == 11");
+	assert_described(&result, "load.received_rate < 9.6mbit",
+			 "load.received_rate is 9.57 Mbit/s, which is < 9.6mbit");
+	assert_described(&result, "complete == 0", "complete is 1, which is not == 0");
+	/* The same three digits: which side it is on must be seen. */
+	result.phases[PHASE_LOAD].rtt.p99 = 20000400;
+	assert_described(&result, "load.rtt.p99 > 20ms",
+			 "load.rtt.p99 is 20.0 ms (20000400 ns), which is > 20ms");
+	result.attribution.cause_share = 0.9999;
+	assert_described(&result, "load.share < 100%",
+			 "load.share is 100 % (99.99 %), which is < 100%");
+	result_free(&result);
+}
+
+/* What help prints, read back from a pipe: every name in it can be used. */
+static void test_help_tells_all(void **state)
+{
+	char printed[8192], *line, *rest = printed, name[64];
+	int ends[2], kept;
+	unsigned int figures = 0;
+	ssize_t length;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	fflush(stdout);
+	kept = dup(STDOUT_FILENO);
+	assert_true(kept >= 0);
+	dup2(ends[1], STDOUT_FILENO);
+	close(ends[1]);
+	expression_print_figures();
+	fflush(stdout);
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
+	length = read(ends[0], printed, sizeof(printed) - 1);
+	close(ends[0]);
+	assert_true(length > 0);
+	printed[length] = '\0';
+	while ((line = strsep(&rest, "\n"))) {
+		char text[128], *dot;
+		struct error error;
+
+		assert_true(strlen(line) <= 80);
+		if (sscanf(line, "  %63s", name) != 1 || line[0] != ' ' ||
+		    (!strchr(name, '.') && strcmp(name, "complete")))
+			continue;
+		dot = strstr(name, ".STATISTIC");
+		if (dot)
+			*dot = '\0';
+		snprintf(text, sizeof(text), "%s%s%s >", strncmp(name, "PHASE", 5) ? "" : "restored",
+			 strncmp(name, "PHASE", 5) ? name : name + 5, dot ? ".max" : "");
+		/* Only the value is missing, so that the figure is known. */
+		assert_null(expression_parse(text, &error));
+		if (!strstr(error.text, "such as"))
+			fail_msg("'%s': %s", text, error.text);
+		figures++;
+	}
+	assert_int_equal(figures, 14);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_figure),
+		cmocka_unit_test(test_operators),
+		cmocka_unit_test(test_blanks_and_units),
+		cmocka_unit_test(test_percent_is_exact),
+		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_close_names),
+		cmocka_unit_test(test_long_texts),
+		cmocka_unit_test(test_missing_values),
+		cmocka_unit_test(test_describe),
+		cmocka_unit_test(test_help_tells_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
