@@ -558,7 +558,7 @@ static void test_guard_removes_it(void **state)
 static void test_refused(void **state)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	char long_name[PATH_MAX + 300], socket_path[sizeof(address.sun_path)];
+	char long_name[NAME_MAX + 2], socket_path[sizeof(address.sun_path)];
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	(void)state;
