@@ -35,7 +35,7 @@ in_netns server ip addr add 2001:db8:92::10/64 dev eth0 nodad
 in_netns client ip route add default via 2001:db8:91::1
 in_netns server ip route add default via 2001:db8:92::1
 in_netns client ping -c 1 -W 2 10.9.2.10 >/dev/null || fail "the path over IPv4"
-in_netns client ping -6 -c 1 -W 2 2001:db8:92::10 >/dev/null || fail "the path over IPv6"
+in_netns client ping -6 -c 3 -i 0.2 -W 2 2001:db8:92::10 >/dev/null || fail "the path over IPv6"
 
 in_netns client tc qdisc add dev eth0 root handle 10: "${tbf[@]}"
 one "sent locally" local client eth0 client server 10.9.2.10

@@ -6,7 +6,7 @@
 source "$(dirname "$0")/../lib.sh"
 
 short=(--set idle.seconds=1 --set load.seconds=3 --set recovery.seconds=1
-	--set restored.count=5)
+	--set recovery.margin=0.3 --set restored.count=5)
 
 # judge TEXT STATUS WANTED PATTERN: one line of ours on stderr, with PATTERN in it.
 judge() {
@@ -99,18 +99,15 @@ check "doctor without root: exit status 3" [ $? -eq 3 ]
 check "doctor without root names what is missing" grep -qiE 'root|CAP_' "$work/bad.out"
 rm -r "$open"
 
-# hidden FILE WHAT COMMAND...: the command with WHAT in the place of FILE, in a
+# "${hidden[@]}" FILE WHAT COMMAND...: the command with WHAT in the place of FILE, in a
 # mount namespace of its own.
-hidden() {
-	unshare -m bash -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' \
-		hidden "$2" "$1" "${@:3}"
-}
+hidden=(unshare -m bash -c 'mount --bind "$2" "$1" && shift 2 && exec "$@"' hidden)
 
 mkdir "$work/empty"
 real=$(command -v iperf3)
-bad_at_once "iperf3 missing" 3 'iperf3' hidden "$real" /dev/null "${run[@]}"
-bad_at_once "ping missing" 3 'ping' hidden "$(command -v ping)" /dev/null "${run[@]}"
-bad_at_once "no BTF" 3 'BTF' hidden /sys/kernel/btf "$work/empty" "${run[@]}"
+bad_at_once "iperf3 missing" 3 'iperf3' "${hidden[@]}" "$real" /dev/null "${run[@]}"
+bad_at_once "ping missing" 3 'ping' "${hidden[@]}" "$(command -v ping)" /dev/null "${run[@]}"
+bad_at_once "no BTF" 3 'BTF' "${hidden[@]}" /sys/kernel/btf "$work/empty" "${run[@]}"
 
 # fake NAME: an iperf3 whose client behaves as the body on stdin says; $real is the
 # true one.
@@ -132,27 +129,27 @@ echo '{"start":{"version":"iperf 3.12"},"error":"unable to send control message:
 exit 1
 BODY
 bad "iperf3 failing in mid-run" 4 'iperf3.*Connection reset' \
-	hidden "$real" "$work/failing" "${run[@]}" "${short[@]}"
+	"${hidden[@]}" "$real" "$work/failing" "${run[@]}" "${short[@]}"
 
 fake dying <<'BODY'
 "$real" "$@" & sleep 1.5; kill -9 $!
 BODY
 bad "iperf3 dying in mid-run" 4 'iperf3' \
-	hidden "$real" "$work/dying" "${run[@]}" "${short[@]}"
+	"${hidden[@]}" "$real" "$work/dying" "${run[@]}" "${short[@]}"
 
 fake cut <<'BODY'
 "$real" "$@" | head -c 1500
 BODY
-bad "iperf3's JSON cut short" 4 'iperf3' hidden "$real" "$work/cut" "${run[@]}" "${short[@]}"
+bad "iperf3's JSON cut short" 4 'iperf3' "${hidden[@]}" "$real" "$work/cut" "${run[@]}" "${short[@]}"
 
 fake garbage <<'BODY'
 "$real" "$@" >/dev/null; echo '[1, "two", {"end": null}]'
 BODY
 bad "iperf3's JSON of another shape" 4 'iperf3' \
-	hidden "$real" "$work/garbage" "${run[@]}" "${short[@]}"
+	"${hidden[@]}" "$real" "$work/garbage" "${run[@]}" "${short[@]}"
 
 printf '#!/bin/bash\necho "iperf 3.1.3 (cJSON 1.5.2)"\n' >"$work/old"
 chmod 755 "$work/old"
-bad_at_once "iperf3 too old" 3 '3\.9' hidden "$real" "$work/old" "${run[@]}"
+bad_at_once "iperf3 too old" 3 '3\.9' "${hidden[@]}" "$real" "$work/old" "${run[@]}"
 
 check_nothing_left "after all of them"

@@ -13,6 +13,8 @@ check_nothing_left "IPv6"
 check_jq "IPv6: standard output is one JSON document" "$work/run.json" '.complete'
 check "IPv6: the summary is on standard error" grep -q 'RTT' "$work/run.err"
 jq -r '"  \(.attribution.verdict)"' "$work/run.json"
+jq -r '.qdiscs[] | select(.traced) | "  \(.id): \(.ledger | tojson) agrees \(.agrees) \(.why)"' \
+	"$work/run.json"
 check_jq "IPv6: the probes are ICMPv6" "$work/run.json" \
 	'[.probes[] | select(.lost | not)] | length > 80 and all(.[]; .ipv6 and .complete)'
 check_jq "IPv6: their legs add up" "$work/run.json" \
