@@ -276,24 +276,32 @@ static int write_results(const struct run_options *options, const struct result 
 	return failed;
 }
 
-/* What the conditions say; each that holds is told. */
-static int judge_conditions(const struct run_options *options, const struct result *result)
+/* Tell what one condition says. Its exit code. */
+static int judge_condition(const char *text, const struct expression *condition,
+			   const struct result *result)
 {
-	int code = EXIT_OK;
 	struct error error;
-	char text[256];
+	char found[256];
 	bool holds;
 
+	if (expression_holds(condition, result, &holds, &error))
+		return command_fail(&cmd_run, error.code, "--fail-if '%s': %s", text, error.text);
+	if (!holds)
+		return EXIT_OK;
+	if (expression_describe(condition, result, found, sizeof(found), &error))
+		return command_fail(&cmd_run, EXIT_FAIL_IF, "--fail-if '%s' holds", text);
+	return command_fail(&cmd_run, EXIT_FAIL_IF, "--fail-if '%s' holds: %s", text, found);
+}
+
+/* All of them; the code of the gravest: no figure, then one that holds. */
+static int judge_conditions(const struct run_options *options, const struct result *result)
+{
+	int code = EXIT_OK, one;
+
 	for (size_t i = 0; i < options->fail_if_count; i++) {
-		if (expression_holds(options->conditions[i], result, &holds, &error))
-			return command_fail(&cmd_run, error.code, "--fail-if '%s': %s",
-					    options->fail_if[i], error.text);
-		if (!holds)
-			continue;
-		code = EXIT_FAIL_IF;
-		if (!expression_describe(options->conditions[i], result, text, sizeof(text), &error))
-			command_fail(&cmd_run, code, "--fail-if '%s' holds: %s",
-				     options->fail_if[i], text);
+		one = judge_condition(options->fail_if[i], options->conditions[i], result);
+		if (one > code)
+			code = one;
 	}
 	return code;
 }
