@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "attribution.h"
+#include "awake.h"
 #include "child.h"
 #include "commands.h"
 #include "experiment.h"
@@ -55,6 +56,7 @@ struct experiment {
 	sigset_t blocked, previous;
 	cpu_set_t previous_cpus;
 	bool bound;			/* to one CPU */
+	pid_t awake;			/* keeps it from going idle */
 	int signals;			/* signalfd */
 	__s64 clock_offset;		/* CLOCK_REALTIME less CLOCK_MONOTONIC, ns */
 	bool quiet;
@@ -91,11 +93,12 @@ static int take_signals(struct experiment *run, struct error *error)
 
 /*
  * At a rate that one CPU carries with ease, packets that stay on one go through
- * without the delays of waking another, which are noise in the RTT; and softirqs
- * interrupt few strangers. (Some guest kernels run no BPF program on top of
- * certain processes of the host's: what is handed out then goes unseen.)
+ * without the delays of waking another, which are noise in the RTT. Where there
+ * is another one for everybody else, it is also kept from going idle; then
+ * softirqs interrupt few strangers. (Some guest kernels run no BPF program on
+ * top of certain processes of the host's: what is handed out then goes unseen.)
  */
-static void choose_cpu(struct experiment *run)
+static int choose_cpu(struct experiment *run, struct error *error)
 {
 	const struct scenario *scenario = run->scenario;
 	cpu_set_t one;
@@ -104,13 +107,17 @@ static void choose_cpu(struct experiment *run)
 	if (scenario->lab_cpu == LAB_CPU_ANY ||
 	    (scenario->lab_cpu == LAB_CPU_AUTO && scenario->qdisc_rate > ONE_CPU_UP_TO) ||
 	    sched_getaffinity(0, sizeof(run->previous_cpus), &run->previous_cpus))
-		return;
+		return 0;
 	for (cpu = CPU_SETSIZE - 1; cpu > 0; cpu--)
 		if (CPU_ISSET(cpu, &run->previous_cpus))
 			break;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	run->bound = !sched_setaffinity(0, sizeof(one), &one);
+	if (!run->bound || CPU_COUNT(&run->previous_cpus) < 2)
+		return 0;
+	run->awake = awake_start(cpu, error);
+	return run->awake < 0 ? -1 : 0;
 }
 
 /* ping's times come from CLOCK_REALTIME: a step falsifies what it prints. */
@@ -629,6 +636,7 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	ping_result_free(&run->pings_restored);
 	if (run->signals >= 0)
 		close(run->signals);
+	awake_stop(run->awake);
 	if (run->bound)
 		sched_setaffinity(0, sizeof(run->previous_cpus), &run->previous_cpus);
 	sigprocmask(SIG_SETMASK, &run->previous, NULL);
@@ -661,11 +669,9 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 	int failed;
 
 	sigprocmask(SIG_SETMASK, NULL, &run.previous);
-	failed = find_programs(&run, error) || take_signals(&run, error);
-	if (!failed)
-		choose_cpu(&run);
-	failed = failed || prepare(&run, error) || measure(&run, output, error) ||
-		 evaluate(&run, error);
+	failed = find_programs(&run, error) || take_signals(&run, error) ||
+		 choose_cpu(&run, error) || prepare(&run, error) ||
+		 measure(&run, output, error) || evaluate(&run, error);
 	if (clean_up(&run, output, &late) && !failed) {
 		*error = late;
 		failed = -1;

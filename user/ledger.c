@@ -97,6 +97,12 @@ static void compare(struct ledger *ledger, const struct qdisc_record *record, bo
 			drops - ledger->kernel.drops);
 	else if (drops != ledger->kernel.drops)
 		disagree(ledger, "drops", drops, ledger->kernel.drops);
+	/*
+	 * The tracer's table still has packets that the kernel has not: they left
+	 * while the kernel ran no programs.
+	 */
+	if (ledger->queued && !ledger->kernel.backlog_packets)
+		disagree(ledger, "still queued", ledger->queued, 0);
 	/* The kernel counts a requeue when the packet comes back, the tracer when it is handed out again. */
 	if (ledger->kernel.requeues < ledger->requeued || waiting > ledger->kernel.backlog_packets)
 		disagree(ledger, "requeues", ledger->requeued, ledger->kernel.requeues);
@@ -253,7 +259,8 @@ static void from_record(struct result_qdisc *qdisc, const struct qdisc_record *r
 	memset(qdisc, 0, sizeof(*qdisc));
 	qdisc->netns = record->netns;
 	qdisc->ifindex = record->ifindex;
-	qdisc->queue = record->queue;
+	/* a root that serves all queues is no one queue's */
+	qdisc->queue = record->parent == TC_H_ROOT ? 0 : record->queue;
 	qdisc->handle = record->handle;
 	qdisc->parent = record->parent;
 	copy_text(qdisc->device, sizeof(qdisc->device), record->device, sizeof(record->device));

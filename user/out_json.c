@@ -172,6 +172,7 @@ static cJSON *tool_json(const struct result *result)
 		cJSON_AddStringToObject(hook, "name", result->hooks[i].name);
 		cJSON_AddStringToObject(hook, "how", result->hooks[i].how);
 		cJSON_AddBoolToObject(hook, "attached", result->hooks[i].attached);
+		add_u64(hook, "skipped", result->hooks[i].skipped);
 		if (!result->hooks[i].attached)
 			cJSON_AddStringToObject(hook, "why", result->hooks[i].why);
 		cJSON_AddItemToArray(hooks, hook);

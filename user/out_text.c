@@ -531,6 +531,19 @@ static void add_losses(const struct result *result, FILE *stream)
 		fputs("no losses", stream);
 }
 
+/* No loss by itself (tracer_losses()), and told all the same. */
+static void print_skipped(const struct result *result, FILE *file)
+{
+	__u64 skipped = 0;
+	size_t i;
+
+	for (i = 0; i < result->hook_count; i++)
+		skipped += result->hooks[i].skipped;
+	if (skipped > result->losses.recursion_misses)
+		print_line(file, 4, "the kernel left out %llu runs of the programs at frees of skbs; one of a traced packet would show above",
+			   skipped - result->losses.recursion_misses);
+}
+
 static void print_losses(const struct result *result, FILE *file)
 {
 	char *words = NULL;
@@ -543,6 +556,7 @@ static void print_losses(const struct result *result, FILE *file)
 	if (!fclose(stream))
 		print_wrapped(file, 4, words);
 	free(words);
+	print_skipped(result, file);
 	if (!result->complete)
 		print_line(file, 4, "INCOMPLETE: %s",
 			   result->incomplete_why[0] ? result->incomplete_why :

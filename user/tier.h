@@ -34,7 +34,8 @@ struct tier_operations {
 	int (*attach)(struct tier *tier, struct error *error);
 	/* No program runs any more when it returns. */
 	void (*detach)(struct tier *tier);
-	const struct tracer_hook *(*hooks)(const struct tier *tier, size_t *count);
+	/* With their skipped runs up to now. */
+	const struct tracer_hook *(*hooks)(struct tier *tier, size_t *count);
 	/* Packets of a record that wait, from the table of waiting packets. */
 	__u64 (*queued)(const struct tier *tier, unsigned int record);
 	/* Losses that the programs count themselves; adds to losses. */

@@ -303,8 +303,25 @@ static int tracepoints_attach(struct tier *tier, struct error *error)
 	return 0;
 }
 
-static const struct tracer_hook *tracepoints_hooks(const struct tier *tier, size_t *count)
+/* Runs that the kernel left out because the program was already running on that CPU. */
+static __u64 runs_skipped(const struct bpf_program *program)
 {
+	struct bpf_prog_info info = {};
+	__u32 length = sizeof(info);
+
+	if (!program || bpf_program__fd(program) < 0 ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &length))
+		return 0;
+	return info.recursion_misses;
+}
+
+static const struct tracer_hook *tracepoints_hooks(struct tier *tier, size_t *count)
+{
+	size_t i;
+
+	for (i = 0; i < tier->hook_count; i++)
+		tier->hooks[i].skipped =
+			runs_skipped(program_of_hook(tier, tier->hooks[i].name));
 	*count = tier->hook_count;
 	return tier->hooks;
 }
@@ -355,33 +372,25 @@ static __u64 tracepoints_queued(const struct tier *tier, unsigned int record)
 	return queued_in_slots(tier, record) + queued_in_udp_flows(tier, record);
 }
 
-/* Runs that the kernel left out because the program was already running on that CPU. */
-static __u64 recursion_misses(const struct tier *tier)
+static bool is_free_hook(const char *name)
 {
-	struct bpf_program *program;
-	__u64 misses = 0;
-
-	bpf_object__for_each_program(program, tier->bpf->obj) {
-		struct bpf_prog_info info = {};
-		__u32 length = sizeof(info);
-
-		if (bpf_program__fd(program) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &length))
-			misses += info.recursion_misses;
-	}
-	return misses;
+	return !strcmp(name, "kfree_skb") || !strcmp(name, "consume_skb");
 }
 
 static void tracepoints_losses(const struct tier *tier, struct tracer_losses *losses)
 {
 	const struct loss_counters *own = (const void *)&tier->bpf->bss->losses;
+	size_t i;
 
 	losses->ring_full += own->ring_full;
 	losses->slot_overwrites += own->slot_overwrites;
 	losses->records_full += own->records_full;
 	losses->stale += own->stale;
 	losses->tcp_flows_full += own->tcp_flows_full;
-	losses->recursion_misses += recursion_misses(tier);
+	for (i = 0; i < tier->hook_count; i++)
+		if (!is_free_hook(tier->hooks[i].name))
+			losses->recursion_misses +=
+				runs_skipped(program_of_hook(tier, tier->hooks[i].name));
 }
 
 const struct tier_operations tier_tracepoints = {

@@ -64,6 +64,7 @@ struct tracer_hook {
 	char how[16];			/* "tp_btf" */
 	bool attached;
 	char why[160];			/* why not, "" where attached */
+	__u64 skipped;			/* runs that the kernel left out: the program was running on that CPU */
 };
 
 /* Every loss that the tracer can have; all 0 in a complete run. */
@@ -74,7 +75,7 @@ struct tracer_losses {
 	__u64 unmatched;		/* other packets handed out and not matched */
 	__u64 records_full;		/* packets of qdiscs that found no record */
 	__u64 slices_late;		/* samples that came after their slice was read */
-	__u64 recursion_misses;		/* runs that the kernel skipped (nested programs) */
+	__u64 recursion_misses;		/* skipped runs of the hooks, frees aside (see tracer_losses()) */
 	__u64 negative;			/* sojourns that came out negative, taken as 0 */
 	__u64 stale;			/* entries found of packets whose end was not seen */
 	__u64 tcp_flows_full;		/* TCP states not rate-limited for want of a flow entry */
@@ -111,6 +112,12 @@ const struct qdisc_record *tracer_qdisc(const struct tracer *tracer, unsigned in
 /* Packets of the qdisc that are waiting right now by the tracer's own table (walks it: slow). */
 __u64 tracer_queued(const struct tracer *tracer, unsigned int index);
 
+/*
+ * Skipped runs at kfree_skb and consume_skb are no loss of their own. There they
+ * are usual, since a softirq that frees skbs may interrupt a process that does;
+ * mostly they are of skbs that are no concern of ours. Where one was, it shows: a
+ * packet unaccounted for, a segment not matched.
+ */
 void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses);
 
 void tracer_close(struct tracer *tracer);

@@ -185,8 +185,8 @@ static void make_result(struct result *result)
 	result->hooks = calloc(2, sizeof(*result->hooks));
 	assert_non_null(result->hooks);
 	result->hook_count = 2;
-	result->hooks[0] = (struct tracer_hook) { "qdisc_enqueue", "tp_btf", true, "" };
-	result->hooks[1] = (struct tracer_hook) { "qdisc_drop", "tp_btf", false, "not in 6.18" };
+	result->hooks[0] = (struct tracer_hook) { "qdisc_enqueue", "tp_btf", true, "", 0 };
+	result->hooks[1] = (struct tracer_hook) { "qdisc_drop", "tp_btf", false, "not in 6.18", 0 };
 	result->started_realtime_ns = 1790000000123456789ULL;
 	result->started_ns = 99 * SECOND;
 	result->ended_ns = 133 * SECOND;
