@@ -90,13 +90,19 @@ static void child_fail(int status_fd, enum stage stage)
 	_exit(written == sizeof(failure) ? 127 : 126);
 }
 
+/*
+ * Through the system call: glibc's sigaction() refuses the two real-time signals
+ * that it keeps for itself, and some parents (make) leave even those ignored.
+ */
 static void default_signals(void)
 {
-	struct sigaction action = { .sa_handler = SIG_DFL };
+	/* handler, flags, restorer and mask: all 0 is SIG_DFL (struct kernel_sigaction) */
+	unsigned long action[4] = { 0 };
 	sigset_t none;
 
 	for (int signal = 1; signal < _NSIG; signal++)
-		sigaction(signal, &action, NULL);
+		syscall(SYS_rt_sigaction, signal, action, NULL, _NSIG / 8);
+
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -355,6 +355,7 @@ static void test_json(void **state)
 	assert_text(object, "load.direction", "down");
 	assert_text(object, "qdisc.kind", "tbf");
 	assert_text(object, "lab.prefix", "pl-");
+	assert_text(object, "lab.cpu", "auto");
 	assert_true(json_number(object, "idle.seconds") == 2.5);
 	assert_true(json_number(object, "load.seconds") == 15);
 	assert_true(json_number(object, "qdisc.rate") == 10e6);
@@ -364,7 +365,7 @@ static void test_json(void **state)
 	assert_true(json_number(object, "probe.count") == 255);
 	assert_true(json_number(object, "load.port") == 5201);
 	assert_true(cJSON_IsFalse(cJSON_GetObjectItem(object, "lab.ipv6")));
-	assert_int_equal(cJSON_GetArraySize(object), 22);
+	assert_int_equal(cJSON_GetArraySize(object), 23);
 	cJSON_Delete(object);
 }
 
