@@ -74,17 +74,22 @@ static __always_inline void offer_close_silent(struct offer *offer)
 		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
 }
 
-static __always_inline __u64 qdisc_of_queue(const struct net_device *dev, __u32 queue)
+/* dev->_tx[queue].qdisc; queues is the address of the array, as a number. */
+static __always_inline __u64 qdisc_in_queues(__u64 queues, __u32 queue)
 {
-	__u64 queues, qdisc = 0;
+	__u64 qdisc = 0;
 
-	if (!queue)
-		return (__u64)dev->_tx->qdisc;
-	queues = address_number(dev->_tx, CELL_QUEUE);
 	bpf_probe_read_kernel(&qdisc, sizeof(qdisc),
 			      (void *)(queues + queue * bpf_core_type_size(struct netdev_queue) +
 				       bpf_core_field_offset(struct netdev_queue, qdisc)));
 	return qdisc;
+}
+
+static __always_inline __u64 qdisc_of_queue(const struct net_device *dev, __u32 queue)
+{
+	if (!queue)
+		return (__u64)dev->_tx->qdisc;
+	return qdisc_in_queues(address_number(dev->_tx, CELL_QUEUE), queue);
 }
 
 /* Tx queue of an skb, as netdev_cap_txqueue() limits it (include/linux/netdevice.h). */
@@ -205,13 +210,7 @@ static __always_inline __s32 requeues_outstanding(const struct qdisc_record *rec
 	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
 
 	return BPF_CORE_READ(qdisc, qstats.requeues) - record->kernel_requeues_base -
-	       (__u32)record->requeues_seen;
-}
-
-static __always_inline void requeue_seen(struct qdisc_record *record)
-{
-	record->requeues_seen++;
-	count(&record->counters.requeued, 1);
+	       (__u32)record->counters.requeued;
 }
 
 static __always_inline void hand_out_measured(struct qdisc_record *record,
@@ -236,14 +235,14 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 	if (state == SLOT_HANDED_OUT) {
 		if (!nolock && requeues_outstanding(record, out->qdisc) <= 0)
 			return false;
-		requeue_seen(record);
+		count(&record->counters.requeued, 1);
 		before = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
 		histogram_move(&bank->sojourn, before, sojourn, packets);
 	} else {
 		/* passed straight to a stopped driver queue, refused there, requeued */
 		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
 		    requeues_outstanding(record, out->qdisc) > 0)
-			requeue_seen(record);
+			count(&record->counters.requeued, 1);
 		hand_out_measured(record, bank, sojourn, packets, out->len);
 		slot->state = SLOT_HANDED_OUT;
 	}
@@ -283,7 +282,7 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 
 	/* cut up after its hand-out (validate_xmit_skb()), and a part of it refused */
 	if (!qdisc_is_nolock(record) && requeues_outstanding(record, out->qdisc) > 0) {
-		requeue_seen(record);
+		count(&record->counters.requeued, 1);
 		return;
 	}
 	gso = gso_read(out->skb);
@@ -482,20 +481,18 @@ static __always_inline void free_segment(struct offer *offer, __u64 skb_address)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
 	const struct net_device *dev = BPF_CORE_READ(skb, dev);
-	__u64 qdisc, offered, just_now = 0, now;
+	__u64 queues, qdisc, offered, just_now = 0, now;
 	struct qdisc_record *record;
 	struct packet packet = {};
 	__u32 id, len, queue;
 
-	qdisc = (__u64)BPF_CORE_READ(dev, _tx);
-	if (!qdisc)
+	queues = (__u64)BPF_CORE_READ(dev, _tx);
+	if (!queues)
 		return;
 	queue = BPF_CORE_READ(skb, queue_mapping);
 	if (queue >= BPF_CORE_READ(dev, real_num_tx_queues))
 		queue = 0;
-	bpf_probe_read_kernel(&qdisc, sizeof(qdisc),
-			      (void *)(qdisc + queue * bpf_core_type_size(struct netdev_queue) +
-				       bpf_core_field_offset(struct netdev_queue, qdisc)));
+	qdisc = qdisc_in_queues(queues, queue);
 	id = qdisc_known_id(qdisc);
 	if (id == QDISC_IGNORED)
 		return;

@@ -74,7 +74,6 @@ struct qdisc_record {
 
 	__u32 kernel_requeues_base;	/* qstats.requeues when first seen */
 	__u32 unused;
-	__u64 requeues_seen;
 
 	/*
 	 * The kernel's own counters of a qdisc that keeps them in one place,
