@@ -94,6 +94,21 @@ if [[ $EUID -ne 0 ]]; then
 	exit 0
 fi
 
+# use_one_cpu: this shell and what it starts from now on share the last CPU, which a
+# spinner of the lowest priority keeps from idling. For traffic that timers pace: some
+# guest kernels run no BPF program on top of certain processes of the host's, also
+# not for the softirqs that interrupt them, and what is handed out in such a
+# moment goes unseen. Those processes then find the other CPUs idle and stay there.
+# (Nice 19 on purpose: a CPU that runs nothing but SCHED_IDLE counts as idle.)
+use_one_cpu() {
+	local cpu
+
+	cpu=$(taskset -pc $$ | sed 's/.*[^0-9]//')
+	taskset -pc "$cpu" $$ >/dev/null || exit 1
+	nice -n 19 setpriv --pdeathsig KILL bash -c 'while :; do :; done' &
+	background+=("$!")
+}
+
 # make_netns NAME...: namespaces named $prefix$NAME, IPv6 off (its own packets would
 # disturb counts) until ipv6_on.
 make_netns() {
@@ -211,6 +226,50 @@ window_stop() {
 	return 1
 }
 
+# Packets that the kernel handed out, or took in, while it did not run the programs (see
+# use_one_cpu) are no fault of the tracer's. Of a document of window.c or of
+# `sojourn run`: is nothing else wrong with its ledgers? Whatever a tracer could do
+# wrong is excluded: a packet too many, a drop or a requeue that is not the kernel's,
+# more packets lost sight of than the kernel handed out unseen, any other loss.
+ledgers='
+	def unseen: .kernel.packets -
+		(.ledger | .measured + .bypassed + .unmatched);
+	def lost_sight: .ledger.queued + .ledger.unaccounted - .kernel.backlog_packets;
+	def drops: .ledger.rejected_skbs + .ledger.dropped_skbs -
+		(.counters.rejected_inactive // 0) - .kernel.drops;
+	def explained: .kernel.packets != null and
+		unseen >= 0 and lost_sight >= 0 and lost_sight <= unseen and
+		(drops == 0 or (.counters.destroyed and drops > 0 and
+			drops <= .ledger.dropped_skbs)) and
+		.kernel.requeues == .ledger.requeued;
+	def ledgers: [.qdiscs[] | select(.traced and .root)];
+	def lost_otherwise: [.losses | del(.flow_misses, .unmatched, .stale)[] |
+		select(. != 0)] != [];
+	def only_unseen: (ledgers | length > 0 and all(.[]; explained)) and
+		(lost_otherwise | not) and .losses.stale <= (ledgers | map(unseen) | add);
+	def any_unseen: any(ledgers[]; unseen > 0 or .ledger.unmatched > 0);
+	def told: [ledgers[] | select(unseen > 0 or .ledger.unmatched > 0) |
+		"\(.id): handed out unseen \(unseen), offered unseen \(.ledger.unmatched)" +
+		" of \(.kernel.packets)"] | join("; ");'
+attempts=3
+
+# repeat_unseen NAME COMMAND...: the command opens a window, makes traffic and closes the
+# window, whose document is then in $work/NAME.json. Done again, up to 3 times in
+# all, where packets that the programs were not shown are all that is wrong; what
+# the last attempt shows is judged by the caller. The command's own status.
+repeat_unseen() {
+	local name=$1 attempt
+
+	shift
+	for ((attempt = 1; ; attempt++)); do
+		"$@" || return
+		[[ $attempt -lt $attempts ]] || return 0
+		jq -e "$ledgers only_unseen and any_unseen" "$work/$name.json" >/dev/null ||
+			return 0
+		echo "  attempt $attempt is repeated: $(jq -r "$ledgers told" "$work/$name.json")"
+	done
+}
+
 # Figures of a qdisc, for the reader of the log.
 print_ledger() {
 	jq -r --arg device "$2" '.qdiscs[] | select(.ifname == $device and .root) |
@@ -304,6 +363,26 @@ run_sojourn() {
 	run_status=0
 	"$sojourn" run --json "$work/$name.json" --set "lab.prefix=$prefix" "$@" \
 		>"$work/$name.out" 2>"$work/$name.err" </dev/null || run_status=$?
+}
+
+# repeat_run NAME COMMAND...: the same for a command that leaves $work/NAME.json and
+# run_status as run_sojourn does. A probe that was not seen at every point of its
+# way counts as a packet not shown.
+repeat_run() {
+	local name=$1 attempt
+
+	shift
+	for ((attempt = 1; ; attempt++)); do
+		"$@"
+		[[ $attempt -lt $attempts && $run_status -eq 4 ]] || return 0
+		jq -e "$ledgers"' only_unseen and .iperf3 != null and .attribution != null and
+			(.incomplete_why |
+				test("^ledger of |seen at every point|differ between ping")) and
+			(any_unseen or any(.probes[]; .complete | not))' \
+			"$work/$name.json" >/dev/null || return 0
+		echo "  attempt $attempt is repeated: $(jq -r "$ledgers"' "\(.incomplete_why); \(told)"' \
+			"$work/$name.json")"
+	done
 }
 
 check_status() {

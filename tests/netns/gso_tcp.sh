@@ -6,16 +6,22 @@
 source "$(dirname "$0")/../lib.sh"
 
 SEGMENTS_MAY_MISS=1
+use_one_cpu
 
-# one TEXT NAME NETNS DEVICE CLIENT SERVER ADDRESS [iperf3 options]
+# streams NAME NETNS DEVICE CLIENT SERVER ADDRESS: one window
+streams() {
+	window_start "$1" --netns "$2" --device "$3"
+	iperf3_run "$4" "$5" "$6" -P 2 -t 5 ||
+		fail "$1: iperf3: $(jq -r .error "$work/iperf3.json")"
+	window_stop "$1"
+}
+
+# one TEXT NAME NETNS DEVICE CLIENT SERVER ADDRESS
 one() {
-	local text=$1 name=$2 netns=$3 device=$4 client=$5 server=$6 address=$7
+	local text=$1 name=$2 device=$4
 
-	shift 7
-	window_start "$name" --netns "$netns" --device "$device"
-	iperf3_run "$client" "$server" "$address" -P 2 -t 5 "$@" ||
-		fail "$text: iperf3: $(jq -r .error "$work/iperf3.json")"
-	window_stop "$name" || return
+	shift
+	repeat_unseen "$name" streams "$@" || return
 	jq -r '"  delivered \(.end.sum_received.bits_per_second / 1e6 | floor) Mbit/s"' \
 		"$work/iperf3.json"
 	check_ledger "$text" "$name" "$device"

@@ -10,8 +10,8 @@
  * Says "ready" on stderr when it counts. The window ends with the first of: end
  * of standard input, SIGINT, SIGTERM, N seconds.
  *
- * Both ends are consistent: the tracer's counters are read, then the kernel's
- * over netlink, then the tracer's again, until nothing moved in between.
+ * Both ends are moments at which the tracer and the kernel speak of the same
+ * packets (user/witness.h).
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -32,15 +32,15 @@
 #include "qdisc_tree.h"
 #include "result.h"
 #include "tracer.h"
+#include "witness.h"
 
 #define NETNS_MAX	8
 #define DEVICES_MAX	8
 #define POLL_MS		20
-#define QUIET_TRIES	250
+#define QUIET_MS	5000
 
 struct window {
-	const char *names[NETNS_MAX];
-	int fds[NETNS_MAX];
+	struct witness_netns netns[NETNS_MAX];
 	__u32 inodes[NETNS_MAX];
 	size_t netns_count;
 	const char *devices[DEVICES_MAX];
@@ -128,43 +128,7 @@ static void take_probe(void *context, const struct probe_event *event)
 	window->events[window->event_count++] = *event;
 }
 
-static int read_trees(const struct window *window, struct qdisc_tree *tree, struct error *error)
-{
-	size_t i;
-
-	memset(tree, 0, sizeof(*tree));
-	for (i = 0; i < window->netns_count; i++) {
-		if (qdisc_tree_read(tree, window->fds[i], window->names[i], error))
-			return -1;
-	}
-	return 0;
-}
-
-/* Sum of all that moves when a packet does. */
-static __u64 counters_sum(const struct window *window)
-{
-	unsigned int i, count = tracer_qdisc_count(window->tracer);
-	__u64 sum = 0;
-
-	for (i = 0; i < count; i++) {
-		const struct qdisc_counters *counters = &tracer_qdisc(window->tracer, i)->counters;
-
-		sum += counters->offered_packets + counters->measured_packets +
-		       counters->bypassed_packets + counters->rejected_packets +
-		       counters->dropped_packets + counters->requeued +
-		       counters->unmatched_packets;
-	}
-	return sum;
-}
-
-static void sleep_ms(unsigned int ms)
-{
-	struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-
-	nanosleep(&pause, NULL);
-}
-
-static int open_tracer(struct window *window, struct error *error)
+static int begin(struct window *window, struct qdisc_tree *before, struct error *error)
 {
 	struct tracer_options options = {
 		.netns = window->inodes,
@@ -180,52 +144,22 @@ static int open_tracer(struct window *window, struct error *error)
 		},
 	};
 
-	window->tracer = tracer_open(&options, error);
-	if (!window->tracer)
-		return -1;
-	return tracer_attach(window->tracer, error);
-}
-
-/*
- * The kernel's counters at a moment before which the tracer had counted nothing.
- * Packets that came in between make the tracer start anew.
- */
-static int begin(struct window *window, struct qdisc_tree *before, struct error *error)
-{
-	unsigned int tries;
-
-	for (tries = 0; tries < 20; tries++) {
-		if (open_tracer(window, error) || read_trees(window, before, error))
-			return -1;
-		if (!counters_sum(window))
-			return 0;
-		qdisc_tree_free(before);
-		tracer_close(window->tracer);
-		window->tracer = NULL;
-		sleep_ms(200);
-	}
-	return error_set(error, EXIT_CANNOT, "the network namespaces do not fall quiet");
+	window->tracer = witness_begin(&options, window->netns, window->netns_count, before,
+				       error);
+	return window->tracer ? 0 : -1;
 }
 
 static int end(struct window *window, struct qdisc_tree *after, struct error *error)
 {
-	__u64 sum = counters_sum(window), again;
-	unsigned int tries;
+	bool quiet;
 
-	for (tries = 0; tries < QUIET_TRIES; tries++) {
-		if (read_trees(window, after, error))
-			return -1;
-		if (tracer_poll(window->tracer, error))
-			return -1;
-		again = counters_sum(window);
-		if (again == sum && tries)
-			return 0;
-		sum = again;
-		qdisc_tree_free(after);
-		sleep_ms(POLL_MS);
-	}
-	return error_set(error, EXIT_INCOMPLETE, "packets still move %u ms after the end",
-			 QUIET_TRIES * POLL_MS);
+	if (witness_end(window->tracer, window->netns, window->netns_count, QUIET_MS, after,
+			&quiet, error))
+		return -1;
+	if (!quiet)
+		return error_set(error, EXIT_INCOMPLETE, "packets still move %u ms after the end",
+				 QUIET_MS);
+	return 0;
 }
 
 /* Poll the tracer until the window is told to end. */
@@ -492,9 +426,8 @@ static int add_netns(struct window *window, const char *name, struct error *erro
 	fd = netns_open(name, error);
 	if (fd < 0)
 		return -1;
-	window->names[window->netns_count] = name;
 	window->inodes[window->netns_count] = netns_inode(fd);
-	window->fds[window->netns_count++] = fd;
+	window->netns[window->netns_count++] = (struct witness_netns){ fd, name };
 	return 0;
 }
 
@@ -549,6 +482,6 @@ int main(int argc, char *argv[])
 	if (err)
 		fprintf(stderr, "window: %s\n", error.text);
 	for (i = 0; i < window.netns_count; i++)
-		close(window.fds[i]);
+		close(window.netns[i].fd);
 	return err ? error.code ? error.code : EXIT_CANNOT : EXIT_OK;
 }
