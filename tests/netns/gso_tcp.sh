@@ -11,7 +11,7 @@ use_one_cpu
 # streams NAME NETNS DEVICE CLIENT SERVER ADDRESS: one window
 streams() {
 	window_start "$1" --netns "$2" --device "$3"
-	iperf3_run "$4" "$5" "$6" -P 2 -t 5 ||
+	iperf3_run "$4" "$5" "$6" -P 2 -t "${STREAM_SECONDS:-5}" ||
 		fail "$1: iperf3: $(jq -r .error "$work/iperf3.json")"
 	window_stop "$1"
 }
@@ -27,6 +27,13 @@ one() {
 	check_ledger "$text" "$name" "$device"
 	check_losses "$text" "$name"
 	check_flow_misses "$text" "$name" "$device"
+}
+
+# The same with a queue that holds not even one GSO skb: most of them lose segments.
+few() {
+	in_netns "$3" tc qdisc change dev "$4" root handle 10: tbf rate 1gbit burst 32kb limit 60kb
+	STREAM_SECONDS=3 one "$@"
+	check_jq "$1: some were dropped" "$work/$2.json" 'any(.qdiscs[]; .ledger.rejected > 1000)'
 }
 
 tbf=(tbf rate 1gbit burst 32kb latency 20ms)
@@ -46,6 +53,7 @@ in_netns client ping -6 -c 3 -i 0.2 -W 2 2001:db8:92::10 >/dev/null || fail "the
 in_netns client tc qdisc add dev eth0 root handle 10: "${tbf[@]}"
 one "sent locally" local client eth0 client server 10.9.2.10
 one "sent locally, IPv6" local6 client eth0 client server 2001:db8:92::10
+few "sent locally, with drops" local-drops client eth0 client server 10.9.2.10
 in_netns client tc qdisc del dev eth0 root
 
 in_netns router tc qdisc add dev wan0 root handle 10: "${tbf[@]}"
@@ -57,3 +65,4 @@ for pair in "router lan0" "router wan0" "client eth0" "server eth0"; do
 done
 one "forwarded with GRO" gro router wan0 client server 10.9.2.10
 one "forwarded with GRO, IPv6" gro6 router wan0 client server 2001:db8:92::10
+few "forwarded with GRO, with drops" gro-drops router wan0 client server 10.9.2.10

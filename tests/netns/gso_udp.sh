@@ -18,17 +18,17 @@ for address in 10.9.0.2 2001:db8:9::2; do
 done
 in_netns a tc qdisc add dev eth0 root handle 10: tbf rate 200mbit burst 16kb latency 20ms
 
-# datagrams NAME ADDRESS PAUSE_US: one window
+# datagrams NAME ADDRESS PAUSE_US CALLS: one window
 datagrams() {
 	window_start "$1" --netns a --device eth0
-	in_netns a "$programs/udp_gso" "$2" 2000 32 1200 "$3" >"$work/udp_gso.json" ||
+	in_netns a "$programs/udp_gso" "$2" "$4" 32 1200 "$3" >"$work/udp_gso.json" ||
 		fail "$1: udp_gso"
 	window_stop "$1"
 }
 
-# one TEXT NAME ADDRESS PAUSE_US
+# one TEXT NAME ADDRESS PAUSE_US CALLS
 one() {
-	repeat_unseen "$2" datagrams "$2" "$3" "$4" || return
+	repeat_unseen "$2" datagrams "$2" "$3" "$4" "$5" || return
 	check_ledger "$1" "$2" eth0
 	check_losses "$1" "$2"
 	check_flow_misses "$1" "$2" eth0
@@ -38,9 +38,15 @@ one() {
 		--argjson sent "$(cat "$work/udp_gso.json")"
 }
 
-one "UDP GSO over IPv4 below the rate" udp4 10.9.0.2 2000
-one "UDP GSO over IPv6 below the rate" udp6 2001:db8:9::2 2000
+# The same where the queue is too small for what is sent.
+one_with_drops() {
+	one "$@"
+	check_jq "$1: some were dropped" "$work/$2.json" 'any(.qdiscs[]; .ledger.rejected > 1000)'
+}
+
+one "UDP GSO over IPv4 below the rate" udp4 10.9.0.2 2000 1500
+one "UDP GSO over IPv6 below the rate" udp6 2001:db8:9::2 2000 1500
 # A socket lets no more than 200 kB wait: the queue has to be smaller to drop.
 in_netns a tc qdisc replace dev eth0 root handle 10: tbf rate 200mbit burst 16kb limit 60kb
-one "UDP GSO over IPv4 above the rate" udp4-over 10.9.0.2 200
-one "UDP GSO over IPv6 above the rate" udp6-over 2001:db8:9::2 200
+one_with_drops "UDP GSO over IPv4 above the rate" udp4-over 10.9.0.2 200 2000
+one_with_drops "UDP GSO over IPv6 above the rate" udp6-over 2001:db8:9::2 200 2000
