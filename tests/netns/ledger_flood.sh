@@ -38,32 +38,46 @@ set_qdisc() {
 	esac
 }
 
-# one DEVICE KIND SENDER SENDER: senders are "packet" or "udp"
+# The first and the last CPU, one for each sender.
+cpus=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*[-,]/ /; s/[-,]/ /')
+read -ra cpus <<<"$cpus $cpus"
+
+# senders NAME DEVICE SENDER SENDER: one window; senders are "packet" or "udp"
+senders() {
+	local name=$1 device=$2 sender pids=() number=0 port address=10.9.0.2
+
+	shift 2
+	[[ $device == ifb0 ]] && address=10.9.9.2
+	window_start "$name" --netns a
+	for sender in "$@"; do
+		port=$((20000 + 1000 * number))
+		if [[ $sender == packet ]]; then
+			in_netns a taskset -c "${cpus[number]}" "$programs/flood" \
+				--device "$device" --seconds "$seconds" --port $port \
+				>"$work/flood.$number" &
+		else
+			in_netns a taskset -c "${cpus[number]}" "$programs/flood" \
+				--udp $address --seconds "$seconds" --size 22 --port $port \
+				>"$work/flood.$number" &
+		fi
+		pids+=($!)
+		number=$((number + 1))
+	done
+	wait "${pids[@]}"
+	window_stop "$name"
+}
+
+# one DEVICE KIND SENDER SENDER
 one() {
-	local device=$1 kind=$2 name=$1-$2-$3-$4 sender pids=() number=0 port address=10.9.0.2
+	local device=$1 kind=$2 name=$1-$2-$3-$4
 
 	shift 2
 	if ! set_qdisc "$device" "$kind" 2>"$work/tc.err"; then
 		skip "$kind on $device: this kernel has it not: $(head -n 1 "$work/tc.err")"
 		return
 	fi
-	[[ $device == ifb0 ]] && address=10.9.9.2
-	window_start "$name" --netns a
-	for sender in "$@"; do
-		port=$((20000 + 1000 * number))
-		number=$((number + 1))
-		if [[ $sender == packet ]]; then
-			in_netns a "$programs/flood" --device "$device" --seconds "$seconds" \
-				--port $port >"$work/flood.$number" &
-		else
-			in_netns a "$programs/flood" --udp $address --seconds "$seconds" \
-				--size 22 --port $port >"$work/flood.$number" &
-		fi
-		pids+=($!)
-	done
-	wait "${pids[@]}"
-	window_stop "$name" || return
-	echo "  $kind on $device, $1 and $2: $(jq -s 'map(.pps) | add' "$work"/flood.[12])" \
+	repeat_unseen "$name" senders "$name" "$device" "$@" || return
+	echo "  $kind on $device, $1 and $2: $(jq -s 'map(.pps) | add' "$work"/flood.[01])" \
 		"packets/s"
 	check_ledger "$kind on $device, $1 and $2" "$name" "$device"
 	check_losses "$kind on $device, $1 and $2" "$name"
@@ -71,7 +85,7 @@ one() {
 	check_jq "$kind on $device, $1 and $2: the senders' count" "$work/$name.json" \
 		'([.qdiscs[] | select(.ifname == $device and .root and .traced) |
 			.ledger.offered] | add) >= ($senders | map(.sent) | add)' \
-		--arg device "$device" --slurpfile senders <(cat "$work"/flood.[12])
+		--arg device "$device" --slurpfile senders <(cat "$work"/flood.[01])
 }
 
 make_pair 2
@@ -79,10 +93,10 @@ in_netns a ip neigh add 10.9.0.2 lladdr $nobody nud permanent dev eth0
 if in_netns a ip link add ifb0 type ifb 2>/dev/null; then
 	in_netns a ip link set ifb0 up
 	in_netns a ip addr add 10.9.9.1/24 dev ifb0
-	for kind in htb htb-class pfifo bfifo pfifo_fast tbf-bfifo; do
-		one ifb0 $kind packet packet
-		one ifb0 $kind udp udp
-	done
+	one ifb0 htb packet packet
+	one ifb0 pfifo udp udp
+	one ifb0 pfifo_fast packet packet
+	one ifb0 tbf-bfifo udp udp
 else
 	skip "floods on ifb: this kernel has no ifb"
 fi
