@@ -105,9 +105,10 @@ $(BUILD)/flags: FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 install: $(PROGRAM)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/sojourn
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/sojourn
-	install -m 644 README.md COPYING $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/sojourn
+	install -m 644 README.md COPYING $(DESTDIR)$(PREFIX)/share/doc/sojourn
+	install -m 644 $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs
 
 clean:
 	rm -rf build sojourn
