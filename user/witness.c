@@ -5,6 +5,7 @@
 
 #define BEGIN_TRIES	10
 #define BEGIN_PAUSE_MS	100
+#define BEGIN_QUIET_MS	50
 #define END_PAUSE_MS	20
 
 static void sleep_ms(unsigned int ms)
@@ -28,6 +29,16 @@ static __u64 moved(const struct tracer *tracer)
 		       counters->dropped_skbs + counters->requeued + counters->unmatched_skbs;
 	}
 	return sum;
+}
+
+static __u64 backlog(const struct qdisc_tree *tree)
+{
+	__u64 packets = 0;
+	size_t i;
+
+	for (i = 0; i < tree->count; i++)
+		packets += tree->qdiscs[i].kernel.backlog_packets;
+	return packets;
 }
 
 int witness_read(struct qdisc_tree *tree, const struct witness_netns *netns, size_t count,
@@ -59,7 +70,8 @@ struct tracer *witness_begin(const struct tracer_options *options,
 			tracer_close(tracer);
 			return NULL;
 		}
-		if (!moved(tracer))
+		sleep_ms(BEGIN_QUIET_MS);
+		if (!moved(tracer) && !backlog(before))
 			return tracer;
 		qdisc_tree_free(before);
 		tracer_close(tracer);

@@ -26,9 +26,9 @@ int witness_read(struct qdisc_tree *tree, const struct witness_netns *netns, siz
 
 /*
  * Open and attach a tracer and read the trees, such that no packet that the
- * kernel had counted by then is in the tracer's counters; where packets come in
- * between it starts anew, ten times. NULL and error (EXIT_CANNOT) where the
- * namespaces do not fall quiet for long enough.
+ * kernel had counted by then is in the tracer's counters, and none waits: for
+ * 50 ms nothing may move. Where packets come it starts anew, ten times. NULL and
+ * error (EXIT_CANNOT) where the namespaces do not fall quiet for long enough.
  */
 struct tracer *witness_begin(const struct tracer_options *options,
 			     const struct witness_netns *netns, size_t count,
