@@ -12,8 +12,8 @@
  * as the sender may leave them to be filled in on the way. Equal ones pair up in
  * the order that they came.
  *
- * Prints one JSON document: counts, percentiles (nearest rank) of the time in
- * the router in ns, and each ICMP echo by itself.
+ * Prints one JSON document: counts, percentiles (nearest rank) and mean of the
+ * time in the router in ns, and each ICMP echo by itself.
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -146,6 +146,16 @@ static void print_echo(const struct packet *in, const struct packet *out, bool f
 	       icmp.type == ICMP_ECHOREPLY ? "true" : "false", out->time_ns - in->time_ns);
 }
 
+static double mean(const long long *times, size_t count)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sum += times[i];
+	return count ? sum / count : 0;
+}
+
 /* Walk both sorted captures; times gets the differences. Returns how many matched. */
 static size_t match(const struct capture *in, const struct capture *out, long long *times)
 {
@@ -196,9 +206,9 @@ int main(int argc, char *argv[])
 	qsort(times, count, sizeof(*times), by_value);
 	printf("\"in\":%zu,\"out\":%zu,\"matched\":%zu,\"skipped\":%zu,\n", in.count, out.count,
 	       count, in.skipped + out.skipped);
-	printf("\"router_ns\":{\"min\":%lld,\"p50\":%lld,\"p95\":%lld,\"p99\":%lld,\"max\":%lld}}\n",
+	printf("\"router_ns\":{\"min\":%lld,\"p50\":%lld,\"p95\":%lld,\"p99\":%lld,\"max\":%lld,\"mean\":%.1f}}\n",
 	       rank(times, count, 0), rank(times, count, 500), rank(times, count, 950),
-	       rank(times, count, 990), rank(times, count, 1000));
+	       rank(times, count, 990), rank(times, count, 1000), mean(times, count));
 	status = 0;
 out:
 	free(times);

@@ -6,6 +6,7 @@
 # address is not taken for it.
 source "$(dirname "$0")/../lib.sh"
 
+use_one_cpu
 slow=(tbf rate 1mbit burst 16kb limit 1mb)
 
 # Fill the queue behind eth0 of namespace a, and leave it filled.
@@ -42,53 +43,73 @@ fresh_pair() {
 	in_netns a tc qdisc add dev eth0 root handle 10: "${slow[@]}"
 }
 
-fresh_pair
-window_start deleted --netns a
-fill
-in_netns a tc qdisc del dev eth0 root
-fill
-window_stop deleted && check_explained "qdisc deleted" deleted
+# Each of these opens a window on a new pair and closes it after something went away.
+deleted() {
+	fresh_pair
+	window_start deleted --netns a
+	fill
+	in_netns a tc qdisc del dev eth0 root
+	fill
+	window_stop deleted
+}
 
-fresh_pair
-window_start replaced --netns a
-for kind in bfifo pfifo; do
+replaced() {
+	local kind
+
+	fresh_pair
+	window_start replaced --netns a
+	for kind in bfifo pfifo; do
+		fill
+		in_netns a tc qdisc replace dev eth0 root handle 20: $kind limit 1000
+		fill
+		in_netns a tc qdisc replace dev eth0 root handle 10: "${slow[@]}"
+	done
 	fill
-	in_netns a tc qdisc replace dev eth0 root handle 20: $kind limit 1000
-	fill
-	in_netns a tc qdisc replace dev eth0 root handle 10: "${slow[@]}"
-done
-fill
-in_netns a tc qdisc del dev eth0 root
-window_stop replaced && check_explained "qdisc replaced five times" replaced
+	in_netns a tc qdisc del dev eth0 root
+	window_stop replaced
+}
 
 # tbf gives its child's packets back before it takes the new limit.
-fresh_pair
-window_start changed --netns a
-fill
-in_netns a tc qdisc change dev eth0 root handle 10: tbf rate 50mbit burst 16kb limit 10kb
-fill
-window_stop changed
-print_ledger changed eth0
-check_ledger "qdisc changed with packets in it" changed eth0
+changed() {
+	fresh_pair
+	window_start changed --netns a
+	fill
+	in_netns a tc qdisc change dev eth0 root handle 10: tbf rate 50mbit burst 16kb limit 10kb
+	fill
+	window_stop changed
+}
 
-fresh_pair
-window_start down --netns a
-fill
-in_netns a ip link set eth0 down
-in_netns a ip link set eth0 up
-in_netns a tc qdisc del dev eth0 root 2>/dev/null
-window_stop down && check_explained "device taken down" down
+down() {
+	fresh_pair
+	window_start down --netns a
+	fill
+	in_netns a ip link set eth0 down
+	in_netns a ip link set eth0 up
+	in_netns a tc qdisc del dev eth0 root 2>/dev/null
+	window_stop down
+}
 
-fresh_pair
-window_start device --netns a
-fill
-in_netns a ip link del eth0
-window_stop device && check_explained "device removed" device
+device() {
+	fresh_pair
+	window_start device --netns a
+	fill
+	in_netns a ip link del eth0
+	window_stop device
+}
 
-fresh_pair
-window_start netns --netns a
-fill
 # The window's descriptor keeps the namespace; what it holds goes with its devices.
-in_netns b ip link del eth0
-remove_netns "${prefix}a"
-window_stop netns && check_explained "namespace removed" netns
+netns() {
+	fresh_pair
+	window_start netns --netns a
+	fill
+	in_netns b ip link del eth0
+	remove_netns "${prefix}a"
+	window_stop netns
+}
+
+repeat_unseen deleted deleted && check_explained "qdisc deleted" deleted
+repeat_unseen replaced replaced && check_explained "qdisc replaced five times" replaced
+repeat_unseen changed changed && check_ledger "qdisc changed with packets in it" changed eth0
+repeat_unseen down down && check_explained "device taken down" down
+repeat_unseen device device && check_explained "device removed" device
+repeat_unseen netns netns && check_explained "namespace removed" netns

@@ -27,11 +27,18 @@ capture() {
 	wait
 }
 
-capture &
-capture_pid=$!
-background+=("$capture_pid")
-run_sojourn $name
-stop_process $capture_pid
+# One run, with the captures of it.
+run_captured() {
+	local pid
+
+	capture &
+	pid=$!
+	background+=("$pid")
+	run_sojourn $name
+	stop_process $pid
+}
+
+repeat_run $name run_captured
 sed 's/^/  /' "$work/$name.out"
 
 json=$work/$name.json

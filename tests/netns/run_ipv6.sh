@@ -4,10 +4,14 @@
 # A short run over IPv6, written to standard output.
 source "$(dirname "$0")/../lib.sh"
 
-run_status=0
-"$sojourn" run --json - --set "lab.prefix=$prefix" --set lab.ipv6=true \
-	--set idle.seconds=2 --set load.seconds=6 --set recovery.seconds=3 \
-	>"$work/run.json" 2>"$work/run.err" </dev/null || run_status=$?
+run_over_ipv6() {
+	run_status=0
+	"$sojourn" run --json - --set "lab.prefix=$prefix" --set lab.ipv6=true \
+		--set idle.seconds=2 --set load.seconds=6 --set recovery.seconds=3 \
+		>"$work/run.json" 2>"$work/run.err" </dev/null || run_status=$?
+}
+
+repeat_run run run_over_ipv6
 check_status "IPv6" 0 run
 check_nothing_left "IPv6"
 check_jq "IPv6: standard output is one JSON document" "$work/run.json" '.complete'
