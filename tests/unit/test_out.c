@@ -524,9 +524,26 @@ static void test_empty_result(void **state)
 	result_free(&result);
 }
 
-static void test_hundred_thousand_probes(void **state)
+/* gcc defines the macro, clang has the feature. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define SLOW_MEMORY
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define SLOW_MEMORY
+#endif
+
+/* As many as a run of some hours has; fewer where each access to memory is checked. */
+#ifdef SLOW_MEMORY
+#define MANY_PROBES	5000
+#else
+#define MANY_PROBES	100000
+#endif
+
+static void test_many_probes(void **state)
 {
-	const unsigned int count = 100000;
+	const unsigned int count = MANY_PROBES;
 	struct timespec begin, end;
 	struct result result;
 	char *text, *place;
@@ -711,7 +728,7 @@ int main(void)
 		cmocka_unit_test(test_integers_are_exact),
 		cmocka_unit_test(test_histogram_bounds),
 		cmocka_unit_test(test_empty_result),
-		cmocka_unit_test(test_hundred_thousand_probes),
+		cmocka_unit_test(test_many_probes),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_summary_of_a_bad_run),
 		cmocka_unit_test(test_summary_of_nothing),
