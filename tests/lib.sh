@@ -306,6 +306,7 @@ check_ledger() {
 		[.qdiscs[] | select(.ifname == $device and .root and .traced)] |
 		length > 0 and all(.[]; .agrees == "yes" and .have_kernel and
 			.kernel.packets == .ledger.measured + .ledger.bypassed + .ledger.unmatched and
+			(.ledger.queued == 0 or .kernel.backlog_packets > 0) and
 			.kernel.drops == .ledger.rejected_skbs + .ledger.dropped_skbs -
 				.counters.rejected_inactive and
 			.kernel.requeues == .ledger.requeued)' \
