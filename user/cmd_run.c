@@ -11,6 +11,7 @@
 
 #include "closest.h"
 #include "commands.h"
+#include "doctor.h"
 #include "experiment.h"
 #include "expression.h"
 #include "guard.h"
@@ -331,11 +332,22 @@ static int run_experiment(struct run_options *options, const struct scenario *sc
 	else
 		code = judge_conditions(options, &result);
 	if (!failed && !result.complete)
-		code = EXIT_INCOMPLETE;
+		code = command_fail(&cmd_run, EXIT_INCOMPLETE, "incomplete: %s",
+				    result.incomplete_why);
 	result_free(&result);
 	free(output.iperf3);
 	free(output.ping);
 	return code;
+}
+
+static int check_privileges(void)
+{
+	struct doctor_check privileges;
+
+	doctor_examine_privileges(&privileges);
+	if (privileges.works)
+		return EXIT_OK;
+	return command_fail(&cmd_run, EXIT_CANNOT, "%s", privileges.why);
 }
 
 static int run_guarded(struct run_options *options, const struct scenario *scenario)
@@ -374,6 +386,8 @@ static int run(int argc, char *argv[])
 		code = parse_conditions(&options);
 	if (!code && options.directory)
 		code = check_directory(options.directory);
+	if (!code)
+		code = check_privileges();
 	if (!code)
 		code = run_guarded(&options, &scenario);
 	for (size_t i = 0; i < options.fail_if_count; i++)

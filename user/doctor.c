@@ -121,7 +121,7 @@ static unsigned long long effective_capabilities(void)
 	return capabilities;
 }
 
-static void examine_privileges(struct doctor_check *check)
+void doctor_examine_privileges(struct doctor_check *check)
 {
 	static const struct {
 		int bit;
@@ -333,7 +333,7 @@ void doctor_examine(struct doctor *doctor)
 	*doctor = (struct doctor){ 0 };
 	libbpf_set_print(silent);
 	examine_kernel(doctor);
-	examine_privileges(&doctor->privileges);
+	doctor_examine_privileges(&doctor->privileges);
 	examine_bpf(&doctor->bpf);
 	btf = examine_btf(&doctor->btf);
 	for (size_t i = 0; i < DOCTOR_TRACEPOINTS; i++) {

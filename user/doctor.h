@@ -45,6 +45,9 @@ struct doctor {
 	struct doctor_program ping;
 };
 
+/* Only the privileges: what a run needs before it makes anything. */
+void doctor_examine_privileges(struct doctor_check *check);
+
 /* Try everything. */
 void doctor_examine(struct doctor *doctor);
 

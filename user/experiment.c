@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <limits.h>
 #include <math.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,9 +149,8 @@ static int turn(struct experiment *run, struct error *error)
 	child_poll(&run->ping);
 	if (read(run->signals, &signal, sizeof(signal)) != sizeof(signal))
 		return 0;
-	run->result->interrupted = true;
-	return error_set(error, 128 + signal.ssi_signo, "interrupted by %s",
-			 strsignal(signal.ssi_signo));
+	return error_set(error, 128 + signal.ssi_signo, "interrupted by SIG%s",
+			 sigabbrev_np(signal.ssi_signo));
 }
 
 static void progress(const struct experiment *run, enum phase_name phase, __u64 begin_ns,
@@ -198,6 +200,26 @@ static int failed_child(const struct child *child, const char *name, struct erro
 static bool ended_well(const struct child *child)
 {
 	return child->ended && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
+}
+
+/* Does the kernel have the congestion control? Asking loads its module, as iperf3's asking would. */
+static int check_congestion(const struct scenario *scenario, struct error *error)
+{
+	const char *name = scenario->load_congestion;
+	int fd, failed;
+
+	if (scenario->load_proto != LOAD_TCP)
+		return 0;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return error_set_errno(error, EXIT_CANNOT, "cannot open a TCP socket");
+	failed = setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name));
+	close(fd);
+	if (failed)
+		return error_set(error, EXIT_USAGE,
+				 "load.cc: this kernel has no congestion control '%s'; `sojourn doctor` lists those that it has",
+				 name);
+	return 0;
 }
 
 static int find_programs(struct experiment *run, struct error *error)
@@ -525,7 +547,7 @@ static void judge_ledgers(struct experiment *run)
 			continue;
 		if (qdisc->ledger.agrees == LEDGER_AGREES && !qdisc->ledger.unaccounted)
 			continue;
-		snprintf(text, sizeof(text), "ledger of %.80s: %.150s", qdisc->id,
+		snprintf(text, sizeof(text), "ledger of %.80s, %.150s", qdisc->id,
 			 qdisc->ledger.why);
 		note_trouble(run, text);
 	}
@@ -669,8 +691,8 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 	int failed;
 
 	sigprocmask(SIG_SETMASK, NULL, &run.previous);
-	failed = find_programs(&run, error) || take_signals(&run, error) ||
-		 choose_cpu(&run, error) || prepare(&run, error) ||
+	failed = check_congestion(run.scenario, error) || find_programs(&run, error) ||
+		 take_signals(&run, error) || choose_cpu(&run, error) || prepare(&run, error) ||
 		 measure(&run, output, error) || evaluate(&run, error);
 	if (clean_up(&run, output, &late) && !failed) {
 		*error = late;

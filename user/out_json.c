@@ -708,6 +708,11 @@ static void add_address(cJSON *object, const char *name, int family, const __u8 
 {
 	char text[INET6_ADDRSTRLEN];
 
+	/* An IPv4 connection of an IPv6 socket. */
+	if (family == AF_INET6 && IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address)) {
+		family = AF_INET;
+		address += 12;
+	}
 	if (inet_ntop(family == AF_INET6 ? AF_INET6 : AF_INET, address, text, sizeof(text)))
 		cJSON_AddStringToObject(object, name, text);
 	else
@@ -783,7 +788,6 @@ static void write_document(struct writer *writer, const struct result *result)
 	write_member(writer, "complete", cJSON_CreateBool(result->complete));
 	write_member(writer, "incomplete_why", result->incomplete_why[0] ?
 		     cJSON_CreateString(result->incomplete_why) : cJSON_CreateNull());
-	write_member(writer, "interrupted", cJSON_CreateBool(result->interrupted));
 	write_member(writer, "tool", tool_json(result));
 	write_member(writer, "scenario", scenario_json(&result->scenario));
 	write_member(writer, "window", window_json(result));

@@ -540,7 +540,7 @@ static void print_skipped(const struct result *result, FILE *file)
 	for (i = 0; i < result->hook_count; i++)
 		skipped += result->hooks[i].skipped;
 	if (skipped > result->losses.recursion_misses)
-		print_line(file, 4, "the kernel left out %llu runs of the programs at frees of skbs; one of a traced packet would show above",
+		print_line(file, 4, "the kernel left out %llu runs at frees of skbs and TCP states; a traced packet's would show above",
 			   skipped - result->losses.recursion_misses);
 }
 
@@ -561,8 +561,6 @@ static void print_losses(const struct result *result, FILE *file)
 		print_line(file, 4, "INCOMPLETE: %s",
 			   result->incomplete_why[0] ? result->incomplete_why :
 						       "the reason is not known");
-	if (result->interrupted)
-		print_line(file, 4, "interrupted: the figures are of the part that ran");
 }
 
 /* Qdiscs below a root; a multi-queue qdisc's own children are roots themselves. */

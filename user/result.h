@@ -186,7 +186,6 @@ struct result {
 	unsigned int clock_steps;	/* CLOCK_REALTIME against CLOCK_MONOTONIC moved by more than 1 ms */
 	bool complete;
 	char incomplete_why[256];	/* the first reason; "" where complete */
-	bool interrupted;
 };
 
 void result_init(struct result *result);

@@ -372,9 +372,10 @@ static __u64 tracepoints_queued(const struct tier *tier, unsigned int record)
 	return queued_in_slots(tier, record) + queued_in_udp_flows(tier, record);
 }
 
-static bool is_free_hook(const char *name)
+static bool nests_often(const char *name)
 {
-	return !strcmp(name, "kfree_skb") || !strcmp(name, "consume_skb");
+	return !strcmp(name, "kfree_skb") || !strcmp(name, "consume_skb") ||
+	       !strcmp(name, "tcp_probe");
 }
 
 static void tracepoints_losses(const struct tier *tier, struct tracer_losses *losses)
@@ -388,7 +389,7 @@ static void tracepoints_losses(const struct tier *tier, struct tracer_losses *lo
 	losses->stale += own->stale;
 	losses->tcp_flows_full += own->tcp_flows_full;
 	for (i = 0; i < tier->hook_count; i++)
-		if (!is_free_hook(tier->hooks[i].name))
+		if (!nests_often(tier->hooks[i].name))
 			losses->recursion_misses +=
 				runs_skipped(program_of_hook(tier, tier->hooks[i].name));
 }

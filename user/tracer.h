@@ -75,7 +75,7 @@ struct tracer_losses {
 	__u64 unmatched;		/* other packets handed out and not matched */
 	__u64 records_full;		/* packets of qdiscs that found no record */
 	__u64 slices_late;		/* samples that came after their slice was read */
-	__u64 recursion_misses;		/* skipped runs of the hooks, frees aside (see tracer_losses()) */
+	__u64 recursion_misses;		/* skipped runs of hooks, but for those that tracer_losses() names */
 	__u64 negative;			/* sojourns that came out negative, taken as 0 */
 	__u64 stale;			/* entries found of packets whose end was not seen */
 	__u64 tcp_flows_full;		/* TCP states not rate-limited for want of a flow entry */
@@ -113,10 +113,11 @@ const struct qdisc_record *tracer_qdisc(const struct tracer *tracer, unsigned in
 __u64 tracer_queued(const struct tracer *tracer, unsigned int index);
 
 /*
- * Skipped runs at kfree_skb and consume_skb are no loss of their own. There they
- * are usual, since a softirq that frees skbs may interrupt a process that does;
- * mostly they are of skbs that are no concern of ours. Where one was, it shows: a
- * packet unaccounted for, a segment not matched.
+ * Skipped runs at kfree_skb, consume_skb and tcp_probe are no loss of their own.
+ * There they are usual, since a softirq may interrupt a process that does the
+ * same, and mostly of skbs and connections that are no concern of ours. A skipped
+ * free of a traced packet shows: a packet unaccounted for, a segment not matched. A
+ * skipped TCP state is one of a series that is thinned out anyhow.
  */
 void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses);
 
