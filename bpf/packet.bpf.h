@@ -9,6 +9,7 @@
 #define AF_INET6		10
 #define ETH_P_8021Q		0x8100
 #define ETH_P_8021AD		0x88a8
+#define PACKET_OUTGOING		4	/* include/uapi/linux/if_packet.h */
 #define IPPROTO_HOPOPTS		0
 #define IPPROTO_ICMP		1
 #define IPPROTO_TCP		6
@@ -73,8 +74,12 @@ static __always_inline __u64 network_header(const struct sk_buff *skb, bool rece
 		return *link;
 	}
 	*link = head + BPF_CORE_READ(skb, mac_header);
-	/* A tunnel's segments differ in the inner headers. */
-	if (BPF_CORE_READ_BITFIELD_PROBED(skb, encapsulation))
+	/*
+	 * A tunnel's segments differ in the inner headers. Those whose checksums were
+	 * made in software have lost the bit that says so.
+	 */
+	if (BPF_CORE_READ_BITFIELD_PROBED(skb, encapsulation) ||
+	    BPF_CORE_READ(skb, inner_network_header) > BPF_CORE_READ(skb, network_header))
 		return head + BPF_CORE_READ(skb, inner_network_header);
 	return head + BPF_CORE_READ(skb, network_header);
 }
@@ -134,11 +139,11 @@ static __noinline int packet_read(__u64 skb_address, bool received, struct packe
 	} else if (ip[0] >> 4 == 6) {
 		packet->family = AF_INET6;
 		packet->protocol = ip[6];
-		packet->flow = mix(mix(mix(mix(packet->protocol, words[1]), words[2]),
-				       words[3]), words[4]);
 		end = at + IPV6_HEADER + (ip[4] << 8 | ip[5]);
 		at = skip_extensions(at + IPV6_HEADER, &packet->protocol, !ip[4] && !ip[5],
 				     &jumbo);
+		packet->flow = mix(mix(mix(mix(packet->protocol, words[1]), words[2]),
+				       words[3]), words[4]);
 	} else {
 		return -1;
 	}
@@ -164,6 +169,7 @@ static __noinline int packet_read(__u64 skb_address, bool received, struct packe
 	}
 	packet->flow = mix(packet->flow, (__u64)l4[0] << 24 | l4[1] << 16 | l4[2] << 8 | l4[3]);
 	packet->header_len = at - link - jumbo;
+	packet->jumbo = jumbo;
 	return 0;
 }
 

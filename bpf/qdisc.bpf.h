@@ -185,11 +185,15 @@ static __always_inline __u32 qdisc_known_id(__u64 qdisc)
 	return id ? *id : QDISC_IGNORED;
 }
 
-/*
- * Take note of the backlog as it is from now on. Serialized by the root lock,
- * but for nolock qdiscs, where two CPUs can meet and the mean is then off by
- * the time between them.
- */
+static __always_inline void backlog_max(struct qdisc_bank *bank, __s64 bytes, __s64 packets)
+{
+	if (bytes > 0 && (__u64)bytes > bank->backlog_bytes_max)
+		bank->backlog_bytes_max = bytes;
+	if (packets > 0 && (__u64)packets > bank->backlog_packets_max)
+		bank->backlog_packets_max = packets;
+}
+
+/* Take note of the backlog as it is from now on, under the root lock. */
 static __always_inline void backlog_set(struct qdisc_record *record, struct qdisc_bank *bank,
 					__s64 bytes, __s64 packets, __u64 now)
 {
@@ -208,10 +212,25 @@ static __always_inline void backlog_set(struct qdisc_record *record, struct qdis
 	record->backlog_packets = packets;
 	barrier();
 	record->sequence++;
-	if (bytes > 0 && (__u64)bytes > bank->backlog_bytes_max)
-		bank->backlog_bytes_max = bytes;
-	if (packets > 0 && (__u64)packets > bank->backlog_packets_max)
-		bank->backlog_packets_max = packets;
+	backlog_max(bank, bytes, packets);
+}
+
+/*
+ * The same for a change that comes without a lock, in a qdisc whose own counters
+ * are per CPU: where two CPUs meet, the integral is off by the time between them.
+ */
+static __always_inline void backlog_change(struct qdisc_record *record, struct qdisc_bank *bank,
+					   __s64 bytes, __s32 packets, __u64 now)
+{
+	__s64 elapsed = now - __sync_lock_test_and_set(&record->backlog_at_ns, now);
+	__s64 old_bytes = __sync_fetch_and_add(&record->backlog_bytes, bytes);
+	__s32 old_packets = __sync_fetch_and_add(&record->backlog_packets, packets);
+
+	if (elapsed > 0 && old_bytes > 0)
+		__sync_fetch_and_add(&record->backlog_byte_ns, old_bytes * elapsed);
+	if (elapsed > 0 && old_packets > 0)
+		__sync_fetch_and_add(&record->backlog_packet_ns, old_packets * elapsed);
+	backlog_max(bank, old_bytes + bytes, old_packets + packets);
 }
 
 #endif

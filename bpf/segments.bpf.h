@@ -104,13 +104,13 @@ static __noinline void segments_insert(const struct packet *packet, __u64 offere
 {
 	struct segment_walk walk = {};
 
-	if (!packet || !gso_size || len <= packet->header_len)
+	if (!packet || !gso_size || len <= packet->header_len + packet->jumbo)
 		return;
 	walk.flow = segment_flow(packet, record);
 	walk.offered_ns = offered_ns;
 	walk.sequence = packet->sequence;
 	walk.header_len = packet->header_len;
-	walk.payload = len - packet->header_len;
+	walk.payload = len - packet->header_len - packet->jumbo;
 	walk.size = gso_size;
 	walk.record = record;
 	if (packet->protocol == IPPROTO_TCP)

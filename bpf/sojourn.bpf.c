@@ -38,14 +38,34 @@ struct hand_out {
 	__u32 len;
 };
 
-/* The GSO skb of this offer is gone and its segments wait instead. */
+/* Does the slot still hold this very offer, and not another of the same address? */
+static __always_inline bool offer_has_slot(const struct offer *offer)
+{
+	const struct slot *slot = &slots[offer->slot & SLOT_MASK];
+
+	return slot->key == offer->skb &&
+	       slot->offered == slot_pack(offer->offered_ns, offer->record);
+}
+
+/*
+ * The GSO skb of this offer is gone and its segments wait instead. One from a
+ * guest may come without a count of them: the kernel counts 0 for the whole and
+ * each of its segments.
+ */
 static __always_inline void offer_to_segments(struct offer *offer)
 {
-	if (slots[offer->slot & SLOT_MASK].key == offer->skb)
+	struct qdisc_record *record = qdisc_record(offer->record);
+	const struct packet *packet = &offer->packet;
+	__u32 headers = packet->header_len + packet->jumbo;
+
+	if (offer_has_slot(offer))
 		slot_clear(offer->slot);
-	if (offer->parsed)
-		segments_insert(&offer->packet, offer->offered_ns, offer->record, offer->len,
-				offer->gso_size);
+	if (!offer->parsed || !record)
+		return;
+	if (!offer->packets && offer->gso_size && offer->len > headers)
+		count(&record->counters.offered_packets,
+		      (offer->len - headers + offer->gso_size - 1) / offer->gso_size);
+	segments_insert(packet, offer->offered_ns, offer->record, offer->len, offer->gso_size);
 	offer->parsed = 0;
 }
 
@@ -59,18 +79,20 @@ static __always_inline void offer_to_segments(struct offer *offer)
 static __always_inline void offer_close_silent(struct offer *offer)
 {
 	struct qdisc_record *record = qdisc_record(offer->record);
+	struct qdisc_bank *bank = qdisc_bank(offer->record);
 	struct slot *slot = &slots[offer->slot & SLOT_MASK];
 
 	offer->open = 0;
-	if (!record)
+	if (!record || !bank)
 		return;
 	if (qdisc_is_nolock(record)) {
 		count(&record->counters.requeued, 1);
+		backlog_change(record, bank, offer->len, 1, bpf_ktime_get_ns());
 		return;
 	}
 	if (offer->consumed)
 		offer_to_segments(offer);
-	else if (slot->key == offer->skb)
+	else if (offer_has_slot(offer))
 		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
 }
 
@@ -130,19 +152,21 @@ static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id,
 SEC("tp_btf/net_dev_queue")
 int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 {
-	struct offer *offer = offer_of_this_cpu();
+	struct offers *offers = offers_of_this_cpu();
 	struct net_device *dev = skb->dev;
 	__u32 queue = queue_of_skb(skb, dev);
 	__u64 qdisc = qdisc_of_queue(dev, queue);
 	__u32 id = qdisc_id(qdisc, (__u64)dev, queue);
 	__u64 now = bpf_ktime_get_ns();
 	__u32 len = skb->len;
+	struct offer *offer;
 
-	if (!offer)
+	if (!offers)
 		return 0;
-	if (offer->open)
-		offer_close_silent(offer);
 	if (id != QDISC_IGNORED) {
+		offer = offer_place(offers, (__u64)dev);
+		if (offer->open)
+			offer_close_silent(offer);
 		offer->dev = (__u64)dev;
 		offer_open(offer, address_number(skb, CELL_QDISC), id, len, now);
 	}
@@ -160,24 +184,36 @@ static __always_inline void enqueue_backlog(struct qdisc_record *record,
 		backlog_set(record, bank, qdisc->qstats.backlog, qdisc->q.qlen, now);
 		return;
 	}
-	backlog_set(record, bank, record->backlog_bytes + len,
-		    (__s64)(__s32)record->backlog_packets + 1, now);
+	backlog_change(record, bank, len, 1, now);
+}
+
+/*
+ * A GSO skb that was a list of packets (fraglist) gives itself as the first
+ * segment (net/core/skbuff.c, skb_segment_list()): not consumed, but shorter and no
+ * GSO any more.
+ */
+static __always_inline bool offer_was_unfolded(const struct offer *offer,
+					       const struct sk_buff *skb, __u64 address)
+{
+	return offer->gso_size && skb->len != offer->len && !gso_read(address).size;
 }
 
 SEC("tp_btf/qdisc_enqueue")
 int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *txq,
 	     struct sk_buff *skb)
 {
-	struct offer *offer = offer_of_this_cpu();
+	struct offers *offers = offers_of_this_cpu();
 	struct qdisc_record *record;
 	struct qdisc_bank *bank;
 	struct slot *slot;
+	struct offer *offer;
 	__u64 address;
 
-	if (!offer || !offer->open)
+	if (!offers)
 		return 0;
 	address = address_number(skb, CELL_ENQUEUE);
-	if (offer->skb != address)
+	offer = offer_of_skb(offers, address);
+	if (!offer)
 		return 0;
 	offer->open = 0;
 	record = qdisc_record(offer->record);
@@ -185,9 +221,9 @@ int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *t
 	if (!record || !bank)
 		return 0;
 	slot = &slots[offer->slot & SLOT_MASK];
-	if (offer->consumed)
+	if (offer->consumed || offer_was_unfolded(offer, skb, address))
 		offer_to_segments(offer);
-	else if (slot->key == address)
+	else if (offer_has_slot(offer))
 		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
 	enqueue_backlog(record, bank, qdisc, offer->len, bpf_ktime_get_ns());
 	return 0;
@@ -245,6 +281,8 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 			count(&record->counters.requeued, 1);
 		hand_out_measured(record, bank, sojourn, packets, out->len);
 		slot->state = SLOT_HANDED_OUT;
+		if (qdisc_counts_per_cpu(record))
+			backlog_change(record, bank, -(__s64)out->len, -1, out->now);
 	}
 	slot->handed_out = slot_pack(out->now, packets);
 	return true;
@@ -280,8 +318,13 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 {
 	struct gso gso;
 
-	/* cut up after its hand-out (validate_xmit_skb()), and a part of it refused */
-	if (!qdisc_is_nolock(record) && requeues_outstanding(record, out->qdisc) > 0) {
+	/*
+	 * Cut up after its hand-out (validate_xmit_skb()), and a part of it refused.
+	 * A nolock qdisc keeps its count of requeues per CPU; but it never cuts, so
+	 * that what it hands out was either offered or comes back.
+	 */
+	if (qdisc_is_nolock(record) || requeues_outstanding(record, out->qdisc) > 0) {
+
 		count(&record->counters.requeued, 1);
 		return;
 	}
@@ -307,9 +350,6 @@ static __noinline int hand_out_one(const struct hand_out *out)
 	bank = qdisc_bank(out->record);
 	if (!record || !bank)
 		return 0;
-	if (qdisc_counts_per_cpu(record))
-		backlog_set(record, bank, record->backlog_bytes - out->len,
-			    (__s64)(__s32)record->backlog_packets - 1, out->now);
 	if (probe_length(out->len))
 		probe_seen(out->skb, PROBE_DEQUEUED, out->record, out->now);
 	at = slot_find(out->skb);
@@ -334,18 +374,28 @@ static long hand_out_next(__u64 index, struct hand_out *out)
 	return !out->skb;
 }
 
+/* What was offered to this device and is still open goes no more straight to its driver. */
+static __always_inline void offers_not_bypassed(struct offers *own, __u64 dev)
+{
+	__u32 i;
+
+	for (i = 0; i < OFFERS; i++)
+		if (own->to[i].dev == dev)
+			own->to[i].may_bypass = 0;
+}
+
 SEC("tp_btf/qdisc_dequeue")
 int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *txq, int packets,
 	     struct sk_buff *skb)
 {
-	struct offer *offer = offer_of_this_cpu();
+	struct offers *offers = offers_of_this_cpu();
 	struct hand_out out = {};
 	struct qdisc_record *record;
 	struct qdisc_bank *bank;
 	int i;
 
-	if (offer)
-		offer->may_bypass = 0;
+	if (offers)
+		offers_not_bypassed(offers, (__u64)txq->dev);
 	if (!skb)
 		return 0;
 	out.record = qdisc_known_id((__u64)qdisc);
@@ -380,16 +430,20 @@ int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *t
 SEC("tp_btf/net_dev_start_xmit")
 int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_device *dev)
 {
-	struct offer *offer = offer_of_this_cpu();
+	struct offers *offers = offers_of_this_cpu();
 	struct qdisc_record *record;
 	struct qdisc_bank *bank;
 	struct slot *slot;
+	struct offer *offer;
 	__u64 address;
 
 	if (probe_length(skb->len))
 		probe_seen(address_number(skb, CELL_TRANSMIT), PROBE_TRANSMIT, PROBE_NO_QDISC,
 			   bpf_ktime_get_ns());
-	if (!offer || !offer->open || !offer->may_bypass || offer->dev != (__u64)dev)
+	if (!offers)
+		return 0;
+	offer = offer_of_device(offers, (__u64)dev);
+	if (!offer || !offer->may_bypass)
 		return 0;
 	address = address_number(skb, CELL_TRANSMIT);
 	if (address != offer->skb && !offer->consumed)
@@ -404,7 +458,7 @@ int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_
 	record->counters.bypassed_skbs++;
 	record->counters.bypassed_bytes += offer->len;
 	slot = &slots[offer->slot & SLOT_MASK];
-	if (slot->key != offer->skb)
+	if (!offer_has_slot(offer))
 		return 0;
 	/* what the driver refuses comes again as a requeue, having waited from now on */
 	slot->handed_out = slot_pack(offer->offered_ns, offer->packets);
@@ -436,24 +490,23 @@ static __always_inline void drop_inside(struct qdisc_record *record, __u32 id, _
 	histogram_add_unlocked(&bank->wait_before_drop, sojourn_of(record, offered, now),
 			       packets);
 	if (qdisc_counts_per_cpu(record))
-		backlog_set(record, bank, record->backlog_bytes - len,
-			    (__s64)(__s32)record->backlog_packets - 1, now);
+		backlog_change(record, bank, -(__s64)len, -1, now);
 }
 
 /* The skb of a slot is freed. */
-static __always_inline void free_slot(struct offer *offer, __u32 at, __u64 skb, __u32 reason)
+static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb, __u32 reason)
 {
 	struct slot *slot = &slots[at & SLOT_MASK];
 	__u32 id = slot_record(slot), packets = slot_packets(slot);
 	__u64 offered = slot->offered, now = bpf_ktime_get_ns();
 	struct qdisc_record *record = qdisc_record(id);
-	bool handed_out = slot->state == SLOT_HANDED_OUT;
-	bool just_now = offer->open && offer->skb == skb;
+	struct offer *offer = offer_of_skb(offers, skb);
+	bool just_now = offer && offer_has_slot(offer);
 	bool waited = slot->state == SLOT_QUEUED;
 	__u32 len = slot->len;
 
 	slot_clear(at);
-	if (!record || handed_out)
+	if (!record)
 		return;
 	if (probe_length(len))
 		probe_seen(skb, PROBE_DROPPED, id, now);
@@ -468,7 +521,7 @@ static __always_inline void free_slot(struct offer *offer, __u32 at, __u64 skb, 
 	 * one without a reason, and each piece is freed, and counted by the kernel,
 	 * on its own.
 	 */
-	if (just_now && offer->parsed && packets > 1 &&
+	if (just_now && offer->parsed &&
 	    reason == bpf_core_enum_value(enum skb_drop_reason, SKB_DROP_REASON_NOT_SPECIFIED)) {
 		offer_to_segments(offer);
 		return;
@@ -477,15 +530,19 @@ static __always_inline void free_slot(struct offer *offer, __u32 at, __u64 skb, 
 }
 
 /* No slot: perhaps a segment that found no room, or that was dropped after a wait. */
-static __always_inline void free_segment(struct offer *offer, __u64 skb_address)
+static __always_inline void free_segment(struct offers *offers, __u64 skb_address)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
 	const struct net_device *dev = BPF_CORE_READ(skb, dev);
 	__u64 queues, qdisc, offered, just_now = 0, now;
 	struct qdisc_record *record;
 	struct packet packet = {};
+	struct offer *offer;
 	__u32 id, len, queue;
 
+	/* a clone for a packet socket has all of the segment but its place in the queue */
+	if (BPF_CORE_READ_BITFIELD_PROBED(skb, pkt_type) == PACKET_OUTGOING)
+		return;
 	queues = (__u64)BPF_CORE_READ(dev, _tx);
 	if (!queues)
 		return;
@@ -499,7 +556,8 @@ static __always_inline void free_segment(struct offer *offer, __u64 skb_address)
 	record = qdisc_record(id);
 	if (!record || packet_read(skb_address, false, &packet))
 		return;
-	if (offer->record == id)
+	offer = offer_of_record(offers, id);
+	if (offer)
 		just_now = slot_pack(offer->offered_ns, id);
 	len = BPF_CORE_READ(skb, len);
 	offered = segment_take(&packet, id, len, just_now);
@@ -512,19 +570,36 @@ static __always_inline void free_segment(struct offer *offer, __u64 skb_address)
 		drop_inside(record, id, offered, 1, len, now);
 }
 
+/* Was it a qdisc that dropped it? */
+static __always_inline bool dropped_by_qdisc(__u32 reason)
+{
+	return reason == bpf_core_enum_value(enum skb_drop_reason, SKB_DROP_REASON_QDISC_DROP) ||
+	       (bpf_core_enum_value_exists(enum skb_drop_reason, SKB_DROP_REASON_QDISC_OVERLIMIT) &&
+		reason == bpf_core_enum_value(enum skb_drop_reason,
+					      SKB_DROP_REASON_QDISC_OVERLIMIT)) ||
+	       (bpf_core_enum_value_exists(enum skb_drop_reason, SKB_DROP_REASON_QDISC_CONGESTED) &&
+		reason == bpf_core_enum_value(enum skb_drop_reason,
+					      SKB_DROP_REASON_QDISC_CONGESTED));
+}
+
 SEC("tp_btf/kfree_skb")
 int BPF_PROG(on_kfree_skb, struct sk_buff *skb, void *location, int reason)
 {
-	struct offer *offer = offer_of_this_cpu();
+	struct offers *offers = offers_of_this_cpu();
 	__u64 address = address_number(skb, CELL_KFREE);
 	__u32 at = slot_find(address);
 
-	if (!offer)
+	if (!offers)
 		return 0;
+	if (at != SLOT_NONE && slot_waits(&slots[at & SLOT_MASK])) {
+		free_slot(offers, at, address, reason);
+		return 0;
+	}
+	/* What a slot remembers of the address may be of another skb long since gone. */
 	if (at != SLOT_NONE)
-		free_slot(offer, at, address, reason);
-	else
-		free_segment(offer, address);
+		slot_clear(at);
+	if (at == SLOT_NONE || dropped_by_qdisc(reason))
+		free_segment(offers, address);
 	return 0;
 }
 
@@ -532,10 +607,100 @@ int BPF_PROG(on_kfree_skb, struct sk_buff *skb, void *location, int reason)
 SEC("tp_btf/consume_skb")
 int BPF_PROG(on_consume_skb, struct sk_buff *skb)
 {
-	struct offer *offer = offer_of_this_cpu();
+	struct offers *offers = offers_of_this_cpu();
+	struct offer *offer;
 
-	if (offer && offer->open && offer->skb == (__u64)skb)
+	if (!offers)
+		return 0;
+	offer = offer_of_skb(offers, (__u64)skb);
+	if (!offer)
+		return 0;
+	if (offer_has_slot(offer) && slots[offer->slot & SLOT_MASK].state == SLOT_OFFERED)
 		offer->consumed = 1;
+	else
+		offer->open = 0;	/* queued without a word, and gone since */
+	return 0;
+}
+
+struct purge {
+	__u64 now;
+	__u32 record;
+};
+
+/* Not static: verified once, and not for each turn of the loop that calls it. */
+__noinline int purge_segments(const struct purge *purge, __u64 offered, __s32 left, __u32 len)
+{
+	struct qdisc_record *record;
+
+	if (!purge || left <= 0)
+		return 0;
+	record = qdisc_record(purge->record);
+	if (!record)
+		return 0;
+	count(&record->counters.purged_skbs, left);
+	count(&record->counters.dropped_skbs, left - 1);
+	drop_inside(record, purge->record, offered, left, len, purge->now);
+	return 0;
+}
+
+static long purge_slot(__u64 index, struct purge *purge)
+{
+	struct slot *slot = &slots[index & SLOT_MASK];
+	struct qdisc_record *record;
+
+	if (!slot_waits(slot) || slot_record(slot) != purge->record)
+		return 0;
+	record = qdisc_record(purge->record);
+	if (!record)
+		return 1;
+	slot->state = SLOT_FREE;
+	count(&record->counters.purged_skbs, 1);
+	drop_inside(record, purge->record, slot->offered, slot_packets(slot), slot->len,
+		    purge->now);
+	return 0;
+}
+
+/* All batches of a flow at once: their waits differ, and the oldest stands for them. */
+static long purge_udp_flow(void *map, const __u64 *key, struct udp_flow *flow,
+			   struct purge *purge)
+{
+	struct udp_batch *batch;
+	__u32 i, at;
+
+	if (flow->record != purge->record)
+		return 0;
+	for (i = 0; i < UDP_BATCHES; i++) {
+		at = flow->tail;
+		if (at == flow->head)
+			break;
+		batch = &flow->batches[at % UDP_BATCHES];
+		purge_segments(purge, batch->offered, batch->left, batch->len);
+		batch->left = 0;
+		flow->tail++;
+	}
+	return 0;
+}
+
+/*
+ * A qdisc is emptied: with its device down, or before it is destroyed. Its packets
+ * are freed one by one, some of them only after another qdisc has its place
+ * (rtnl_kfree_skbs()), and the kernel counts no drop.
+ */
+SEC("tp_btf/qdisc_reset")
+int BPF_PROG(on_qdisc_reset, struct Qdisc *qdisc)
+{
+	struct purge purge = {};
+	struct qdisc_record *record;
+
+	purge.record = qdisc_known_id((__u64)qdisc);
+	if (purge.record == QDISC_IGNORED)
+		return 0;
+	record = qdisc_record(purge.record);
+	if (!record || (!qdisc_counts_per_cpu(record) && !qdisc->q.qlen))
+		return 0;
+	purge.now = bpf_ktime_get_ns();
+	bpf_loop(SLOTS, purge_slot, &purge, 0);
+	bpf_for_each_map_elem(&udp_flows, purge_udp_flow, &purge, 0);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  * address of its skb, or a key made from its headers where a GSO skb is cut
  * into segments), when it was offered, to which record, and how long it was.
  *
- * A key has two buckets of two slots (a cache line each). A slot stays behind
+ * A key has two buckets of four slots (two cache lines each). A slot stays behind
  * when its packet is handed out, so that a requeue is known for one; such slots
  * are free for others.
  */
@@ -48,18 +48,20 @@ static __always_inline __u32 slot_bucket(__u64 key)
 {
 	__u64 page = (key >> 12) * 0x9e3779b97f4a7c15ULL;
 
-	return ((page >> 40 << 5) | (key >> 8 & 15) << 1) & SLOT_MASK;
+	return ((page >> 40 << 6) | (key >> 8 & 15) << 2) & SLOT_MASK;
 }
 
 static __always_inline __u32 slot_second_bucket(__u64 key)
 {
-	return ((key ^ key >> 21) * 0xd6e8feb86659fd93ULL >> 40 << 1) & SLOT_MASK;
+	return ((key ^ key >> 21) * 0xd6e8feb86659fd93ULL >> 40 << 2) & SLOT_MASK;
 }
 
-/* The i-th of the four slots that a key may have. */
+#define SLOT_CANDIDATES	8
+
+/* The i-th of the slots that a key may have. */
 static __always_inline __u32 slot_candidate(__u64 key, __u32 i)
 {
-	return (i < 2 ? slot_bucket(key) : slot_second_bucket(key)) | (i & 1);
+	return (i < 4 ? slot_bucket(key) : slot_second_bucket(key)) | (i & 3);
 }
 
 static __always_inline bool slot_waits(const struct slot *slot)
@@ -73,7 +75,7 @@ static __noinline __u32 slot_find(__u64 key)
 	struct slot *slot;
 	__u32 i, at;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
 		slot = &slots[at & SLOT_MASK];
 		if (slot->key == key && slot->state >= SLOT_OFFERED)
@@ -94,7 +96,7 @@ static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 	__u64 oldest = 0;
 	struct slot *slot;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
 		slot = &slots[at & SLOT_MASK];
 		if (slot->key != key || !slot_waits(slot))
@@ -122,19 +124,19 @@ static __noinline __u32 slot_claim(__u64 key)
 {
 	__u32 i, at;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
 		if (slots[at & SLOT_MASK].state == SLOT_FREE && slot_take(at, SLOT_FREE))
 			return at;
 	}
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
 		if (slots[at & SLOT_MASK].state == SLOT_HANDED_OUT &&
 		    slot_take(at, SLOT_HANDED_OUT))
 			return at;
 	}
 	count(&losses.slot_overwrites, 1);
-	at = slot_bucket(key);
+	at = slot_candidate(key, key >> 12 & (SLOT_CANDIDATES - 1));
 	slots[at & SLOT_MASK].state = SLOT_TAKEN;
 	return at;
 }

@@ -71,32 +71,22 @@ static void disagree(struct ledger *ledger, const char *what, __u64 own, __u64 k
 		(long long)(own - kernel));
 }
 
-/*
- * Frees that the kernel counts nowhere: qdisc_reset() purges the queue when the
- * qdisc is destroyed (net/sched/sch_generic.c). Only a qdisc that was destroyed
- * gets this allowance, and no more than what was dropped inside.
- */
-static bool purged_at_end(const struct ledger *ledger, bool destroyed, __u64 own)
-{
-	return destroyed && own > ledger->kernel.drops &&
-	       own - ledger->kernel.drops <= ledger->dropped_skbs;
-}
-
-static void compare(struct ledger *ledger, const struct qdisc_record *record, bool destroyed)
+static void compare(struct ledger *ledger, const struct qdisc_record *record)
 {
 	const struct qdisc_counters *counters = &record->counters;
 	__u64 packets = ledger->measured + ledger->bypassed + ledger->unmatched;
-	__u64 drops = ledger->rejected_skbs + ledger->dropped_skbs - counters->rejected_inactive;
+	__u64 drops = ledger->rejected_skbs + ledger->dropped_skbs -
+		      counters->rejected_inactive - counters->purged_skbs;
 	__u64 waiting = ledger->kernel.requeues - ledger->requeued;
 
 	ledger->agrees = LEDGER_AGREES;
 	if (packets != ledger->kernel.packets)
 		disagree(ledger, "packets", packets, ledger->kernel.packets);
-	if (purged_at_end(ledger, destroyed, drops))
-		add_why(ledger, "%llu skbs were freed with the qdisc, which the kernel does not count as drops",
-			drops - ledger->kernel.drops);
-	else if (drops != ledger->kernel.drops)
+	if (drops != ledger->kernel.drops)
 		disagree(ledger, "drops", drops, ledger->kernel.drops);
+	if (counters->purged_skbs)
+		add_why(ledger, "%llu skbs were freed when the qdisc was emptied (device down, or it was deleted), which the kernel does not count as drops",
+			counters->purged_skbs);
 	/*
 	 * The tracer's table still has packets that the kernel has not: they left
 	 * while the kernel ran no programs.
@@ -153,7 +143,7 @@ void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64
 		fill_kernel(ledger, before, last);
 		if (!after)
 			ledger->kernel.bytes = ledger->kernel.overlimits = 0;
-		compare(ledger, record, record->destroyed_ns);
+		compare(ledger, record);
 	} else {
 		ledger->agrees = LEDGER_UNKNOWN;
 		add_why(ledger, "the qdisc is gone and the kernel's counters with it");
@@ -491,8 +481,11 @@ int ledger_join(struct result *result, const struct tracer *tracer,
 				sizeof(*result->qdiscs));
 	if (!result->qdiscs)
 		return error_set(error, EXIT_CANNOT, "out of memory for the list of qdiscs");
+	/* A record without a qdisc lost the race for it and waits for another one. */
 	for (i = 0; i < records; i++)
-		from_record(&result->qdiscs[result->qdisc_count++], tracer_qdisc(tracer, i), i);
+		if (tracer_qdisc(tracer, i)->qdisc)
+			from_record(&result->qdiscs[result->qdisc_count++],
+				    tracer_qdisc(tracer, i), i);
 	traced = result->qdisc_count;
 	list_tree(result, after);
 	list_tree(result, before);

@@ -252,7 +252,7 @@ static void tracepoints_detach(struct tier *tier)
  * packet may be offered whose end is not heard of.
  */
 static const char *const attach_order[] = {
-	"qdisc_destroy", "kfree_skb", "consume_skb", "netif_receive_skb", "net_dev_start_xmit",
+	"qdisc_destroy", "qdisc_reset", "kfree_skb", "consume_skb", "netif_receive_skb", "net_dev_start_xmit",
 	"qdisc_dequeue", "qdisc_enqueue", "tcp_probe", "tcp_retransmit_skb", "net_dev_queue",
 };
 

@@ -61,9 +61,12 @@ enum qdisc_state_t {
 	__QDISC_STATE_DEACTIVATED,
 };
 
-/* include/net/dropreason-core.h; the value differs between kernels */
+/* include/net/dropreason-core.h; the values differ between kernels */
 enum skb_drop_reason {
 	SKB_DROP_REASON_NOT_SPECIFIED = 2,
+	SKB_DROP_REASON_QDISC_DROP = 3,
+	SKB_DROP_REASON_QDISC_OVERLIMIT = 4,
+	SKB_DROP_REASON_QDISC_CONGESTED = 5,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -145,6 +148,7 @@ struct sk_buff {
 	unsigned int len;
 	__u16 queue_mapping;
 	__u8 encapsulation: 1;
+	__u8 pkt_type: 3;
 	__be16 protocol;
 	__u16 inner_transport_header;
 	__u16 inner_network_header;

@@ -43,6 +43,7 @@ struct qdisc_counters {
 	__u64 segments;			/* handed out as segments of a GSO skb, matched or not */
 	__u64 negative;			/* time ran backwards between CPUs; taken as 0 */
 	__u64 rejected_inactive;	/* of rejected: device going down, the kernel counts no drop */
+	__u64 purged_skbs;		/* of dropped: freed when the qdisc was reset, the kernel counts no drop */
 };
 
 struct qdisc_record {

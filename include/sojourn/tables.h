@@ -58,6 +58,7 @@ struct packet {
 	__u16 icmp_id;		/* host order */
 	__u16 icmp_sequence;
 	__u16 icmp_payload;	/* bytes */
+	__u16 jumbo;		/* bytes of the jumbo option, which no segment has */
 	__u8 protocol;
 	__u8 icmp_type;
 };
@@ -81,6 +82,17 @@ struct offer {
 	__u8 consumed;		/* the skb is freed: it was cut into segments */
 	__u8 parsed;		/* packet is valid */
 	struct packet packet;	/* of a GSO skb */
+};
+
+/*
+ * The last offer to each of some devices: one on top of another transmits from
+ * within its own qdisc's run, and the lower one's offers come while the upper
+ * one's is still open.
+ */
+#define OFFERS	4
+
+struct offers {
+	struct offer to[OFFERS];
 };
 
 struct loss_counters {

@@ -39,7 +39,7 @@ check_gone() {
 	check_jq "$1: the segments that waited were dropped inside" "$work/$2.json" '
 		[.qdiscs[] | select(.ifname == "eth0" and .kind == "tbf" and .traced)][0] |
 		.ledger.dropped_inside == .ledger.offered - .ledger.measured and
-		.ledger.dropped_inside > 100 and .ledger.rejected == 0 and
+		.ledger.dropped_inside > 20 and .ledger.rejected == 0 and
 		.wait_before_drop_ns.count == .ledger.dropped_inside'
 	check_jq "$1: the kernel agrees" "$work/$2.json" '
 		[.qdiscs[] | select(.ifname == "eth0" and .kind == "tbf" and .traced)][0] |

@@ -37,7 +37,7 @@ __u64 tracer_queued(const struct tracer *tracer, unsigned int index)
 static struct qdisc_record make_record(void)
 {
 	struct qdisc_record record = {
-		.netns = 7, .ifindex = 3, .handle = 0x100000, .parent = TC_H_ROOT,
+		.qdisc = 0xffff888000001000, .netns = 7, .ifindex = 3, .handle = 0x100000, .parent = TC_H_ROOT,
 		.kind = "tbf", .device = "wan0", .first_seen_ns = 500,
 		.counters = {
 			.offered_packets = 1000, .measured_packets = 800,
@@ -208,15 +208,20 @@ static void test_gone(void **state)
 	assert_int_equal(ledger.kernel.packets, 850);
 
 	/* 12 of the 20 dropped skbs were purged with the qdisc: the kernel did not count them. */
+	record.counters.purged_skbs = 12;
 	record.last_drops = kernel_before.drops + 38;
 	ledger_fill(&ledger, &record, 0, &kernel_before, NULL);
 	assert_int_equal(ledger.agrees, LEDGER_AGREES);
-	assert_non_null(strstr(ledger.why, "12 skbs were freed with the qdisc"));
+	assert_non_null(strstr(ledger.why, "12 skbs were freed when the qdisc was emptied"));
 
-	/* But not more than were dropped inside. */
-	record.last_drops = kernel_before.drops + 29;
+	/* No more and no less than were purged. */
+	record.last_drops = kernel_before.drops + 37;
 	ledger_fill(&ledger, &record, 0, &kernel_before, NULL);
 	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+	record.last_drops = kernel_before.drops + 39;
+	ledger_fill(&ledger, &record, 0, &kernel_before, NULL);
+	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+	record.counters.purged_skbs = 0;
 	record.last_drops = kernel_before.drops + 50;
 	record.last_packets++;
 	ledger_fill(&ledger, &record, 0, &kernel_before, NULL);
@@ -293,6 +298,7 @@ static void test_join(void **state)
 	tracer.records[0] = make_record();
 	tracer.queued[0] = 10;
 	tracer.records[1] = (struct qdisc_record) {
+		.qdisc = 0xffff888000002000,
 		.netns = 9, .ifindex = 4, .queue = 1, .parent = 2, .kind = "pfifo_fast",
 		.device = "eth0", .counters = { .offered_packets = 5, .bypassed_packets = 5 },
 	};
