@@ -102,6 +102,16 @@ static __always_inline struct offer *offer_place(struct offers *own, __u64 dev)
 	return place;
 }
 
+static __always_inline __u32 offer_number(const struct offers *own, const struct offer *offer)
+{
+	__u32 i;
+
+	for (i = 1; i < OFFERS; i++)
+		if (offer == &own->to[i])
+			return i;
+	return 0;
+}
+
 static __always_inline __u64 address_number(const void *address, enum cell cell)
 {
 	volatile __u64 *place;

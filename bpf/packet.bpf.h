@@ -38,14 +38,36 @@ static __always_inline __u64 mix(__u64 hash, __u64 value)
 	return hash ^ hash >> 29;
 }
 
-/* skb_shared_info lies behind the linear data (include/linux/skbuff.h, skb_shinfo()). */
+/* It lies behind the linear data (include/linux/skbuff.h, skb_shinfo()). */
+static __always_inline const struct skb_shared_info *shared_info(const struct sk_buff *skb)
+{
+	return (const void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
+}
+
+/*
+ * Fragments of an skb, as many as find room in size bytes; what lies behind the
+ * last one is 0. *linear: bytes before the first one.
+ */
+static __always_inline void fragments_read(__u64 skb_address, struct fragment *fragments,
+					   __u32 size, __u32 *linear)
+{
+	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
+	const struct skb_shared_info *shared = shared_info(skb);
+	__u32 count = BPF_CORE_READ(shared, nr_frags), i;
+
+	*linear = BPF_CORE_READ(skb, len) - BPF_CORE_READ(skb, data_len);
+	bpf_probe_read_kernel(fragments, size, shared->frags);
+	for (i = 0; i < size / sizeof(*fragments); i++)
+		if (i >= count)
+			fragments[i].len = 0;
+}
+
 static __always_inline struct gso gso_read(__u64 skb_address)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
-	const struct skb_shared_info *shared;
+	const struct skb_shared_info *shared = shared_info(skb);
 	struct gso gso = {};
 
-	shared = (const void *)(BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end));
 	gso.size = BPF_CORE_READ(shared, gso_size);
 	if (gso.size)
 		gso.segments = BPF_CORE_READ(shared, gso_segs);

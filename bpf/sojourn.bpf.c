@@ -52,7 +52,7 @@ static __always_inline bool offer_has_slot(const struct offer *offer)
  * guest may come without a count of them: the kernel counts 0 for the whole and
  * each of its segments.
  */
-static __always_inline void offer_to_segments(struct offer *offer)
+static __always_inline void offer_to_segments(struct offers *own, struct offer *offer)
 {
 	struct qdisc_record *record = qdisc_record(offer->record);
 	const struct packet *packet = &offer->packet;
@@ -60,12 +60,12 @@ static __always_inline void offer_to_segments(struct offer *offer)
 
 	if (offer_has_slot(offer))
 		slot_clear(offer->slot);
-	if (!offer->parsed || !record)
+	if (!offer->parsed || !record || offer->len <= headers)
 		return;
-	if (!offer->packets && offer->gso_size && offer->len > headers)
+	if (!offer->packets)
 		count(&record->counters.offered_packets,
 		      (offer->len - headers + offer->gso_size - 1) / offer->gso_size);
-	segments_insert(packet, offer->offered_ns, offer->record, offer->len, offer->gso_size);
+	segments_insert(offer, offer_number(own, offer));
 	offer->parsed = 0;
 }
 
@@ -76,7 +76,7 @@ static __always_inline void offer_to_segments(struct offer *offer)
  * qdisc passed it to a driver queue that was stopped: the kernel counts a
  * requeue (net/sched/sch_generic.c, sch_direct_xmit()).
  */
-static __always_inline void offer_close_silent(struct offer *offer)
+static __always_inline void offer_close_silent(struct offers *offers, struct offer *offer)
 {
 	struct qdisc_record *record = qdisc_record(offer->record);
 	struct qdisc_bank *bank = qdisc_bank(offer->record);
@@ -91,7 +91,7 @@ static __always_inline void offer_close_silent(struct offer *offer)
 		return;
 	}
 	if (offer->consumed)
-		offer_to_segments(offer);
+		offer_to_segments(offers, offer);
 	else if (offer_has_slot(offer))
 		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
 }
@@ -142,6 +142,8 @@ static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id,
 	/* Who can be bypassed does not cut: headers are read where it may. */
 	if (gso.size && !(record->flags & TCQ_F_CAN_BYPASS))
 		offer->parsed = !packet_read(skb, false, &offer->packet);
+	if (offer->parsed && offer->packet.protocol == IPPROTO_UDP)
+		fragments_read(skb, offer->fragments, sizeof(offer->fragments), &offer->linear);
 	offer->slot = slot_claim_again(skb);
 	slot_fill(offer->slot, skb, now, id, offer->packets, len, SLOT_OFFERED);
 	count(&record->counters.offered_packets, offer->packets);
@@ -166,7 +168,7 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 	if (id != QDISC_IGNORED) {
 		offer = offer_place(offers, (__u64)dev);
 		if (offer->open)
-			offer_close_silent(offer);
+			offer_close_silent(offers, offer);
 		offer->dev = (__u64)dev;
 		offer_open(offer, address_number(skb, CELL_QDISC), id, len, now);
 	}
@@ -222,7 +224,7 @@ int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *t
 		return 0;
 	slot = &slots[offer->slot & SLOT_MASK];
 	if (offer->consumed || offer_was_unfolded(offer, skb, address))
-		offer_to_segments(offer);
+		offer_to_segments(offers, offer);
 	else if (offer_has_slot(offer))
 		__sync_val_compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED);
 	enqueue_backlog(record, bank, qdisc, offer->len, bpf_ktime_get_ns());
@@ -299,7 +301,7 @@ static __always_inline bool hand_out_segment(const struct hand_out *out,
 
 	if (packet_read(out->skb, false, &packet))
 		return false;
-	offered = segment_take(&packet, out->record, out->len, 0);
+	offered = segment_take(out->skb, &packet, out->record, out->len, 0);
 	if (!offered)
 		return false;
 	sojourn = sojourn_of(record, offered, out->now);
@@ -523,7 +525,7 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 	 */
 	if (just_now && offer->parsed &&
 	    reason == bpf_core_enum_value(enum skb_drop_reason, SKB_DROP_REASON_NOT_SPECIFIED)) {
-		offer_to_segments(offer);
+		offer_to_segments(offers, offer);
 		return;
 	}
 	reject(record, packets, record->qdisc);
@@ -560,7 +562,7 @@ static __always_inline void free_segment(struct offers *offers, __u64 skb_addres
 	if (offer)
 		just_now = slot_pack(offer->offered_ns, id);
 	len = BPF_CORE_READ(skb, len);
-	offered = segment_take(&packet, id, len, just_now);
+	offered = segment_take(skb_address, &packet, id, len, just_now);
 	if (!offered)
 		return;
 	now = bpf_ktime_get_ns();
@@ -627,22 +629,6 @@ struct purge {
 	__u32 record;
 };
 
-/* Not static: verified once, and not for each turn of the loop that calls it. */
-__noinline int purge_segments(const struct purge *purge, __u64 offered, __s32 left, __u32 len)
-{
-	struct qdisc_record *record;
-
-	if (!purge || left <= 0)
-		return 0;
-	record = qdisc_record(purge->record);
-	if (!record)
-		return 0;
-	count(&record->counters.purged_skbs, left);
-	count(&record->counters.dropped_skbs, left - 1);
-	drop_inside(record, purge->record, offered, left, len, purge->now);
-	return 0;
-}
-
 static long purge_slot(__u64 index, struct purge *purge)
 {
 	struct slot *slot = &slots[index & SLOT_MASK];
@@ -661,26 +647,6 @@ static long purge_slot(__u64 index, struct purge *purge)
 }
 
 /* All batches of a flow at once: their waits differ, and the oldest stands for them. */
-static long purge_udp_flow(void *map, const __u64 *key, struct udp_flow *flow,
-			   struct purge *purge)
-{
-	struct udp_batch *batch;
-	__u32 i, at;
-
-	if (flow->record != purge->record)
-		return 0;
-	for (i = 0; i < UDP_BATCHES; i++) {
-		at = flow->tail;
-		if (at == flow->head)
-			break;
-		batch = &flow->batches[at % UDP_BATCHES];
-		purge_segments(purge, batch->offered, batch->left, batch->len);
-		batch->left = 0;
-		flow->tail++;
-	}
-	return 0;
-}
-
 /*
  * A qdisc is emptied: with its device down, or before it is destroyed. Its packets
  * are freed one by one, some of them only after another qdisc has its place
@@ -700,7 +666,6 @@ int BPF_PROG(on_qdisc_reset, struct Qdisc *qdisc)
 		return 0;
 	purge.now = bpf_ktime_get_ns();
 	bpf_loop(SLOTS, purge_slot, &purge, 0);
-	bpf_for_each_map_elem(&udp_flows, purge_udp_flow, &purge, 0);
 	return 0;
 }
 

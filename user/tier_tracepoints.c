@@ -326,7 +326,7 @@ static const struct tracer_hook *tracepoints_hooks(struct tier *tier, size_t *co
 	return tier->hooks;
 }
 
-static __u64 queued_in_slots(const struct tier *tier, unsigned int record)
+static __u64 tracepoints_queued(const struct tier *tier, unsigned int record)
 {
 	const struct slot *slots = (const struct slot *)tier->bpf->bss->slots;
 	__u64 packets = 0;
@@ -337,39 +337,6 @@ static __u64 queued_in_slots(const struct tier *tier, unsigned int record)
 		    (slots[i].offered & 0xffff) == record)
 			packets += slots[i].handed_out & 0xffff;
 	return packets;
-}
-
-static __u64 left_in_flow(const struct udp_flow *flow)
-{
-	__u64 packets = 0;
-	__u32 at;
-
-	for (at = flow->tail; at != flow->head; at++)
-		if (flow->batches[at % UDP_BATCHES].left > 0)
-			packets += flow->batches[at % UDP_BATCHES].left;
-	return packets;
-}
-
-static __u64 queued_in_udp_flows(const struct tier *tier, unsigned int record)
-{
-	int fd = bpf_map__fd(tier->bpf->maps.udp_flows);
-	struct udp_flow *flow = malloc(sizeof(*flow));
-	__u64 key, *previous = NULL, packets = 0;
-
-	if (!flow)
-		return 0;
-	while (!bpf_map_get_next_key(fd, previous, &key)) {
-		previous = &key;
-		if (!bpf_map_lookup_elem(fd, &key, flow) && flow->record == record)
-			packets += left_in_flow(flow);
-	}
-	free(flow);
-	return packets;
-}
-
-static __u64 tracepoints_queued(const struct tier *tier, unsigned int record)
-{
-	return queued_in_slots(tier, record) + queued_in_udp_flows(tier, record);
 }
 
 static bool nests_often(const char *name)

@@ -146,6 +146,7 @@ struct sk_buff {
 	struct net_device *dev;
 	char cb[48];
 	unsigned int len;
+	unsigned int data_len;
 	__u16 queue_mapping;
 	__u8 encapsulation: 1;
 	__u8 pkt_type: 3;
@@ -159,10 +160,19 @@ struct sk_buff {
 	unsigned char *data;
 };
 
+/* skb_frag_t, whose fields have had several names: of the same layout since 5.4. */
+struct skb_fragment {
+	unsigned long page;
+	unsigned int len;
+	unsigned int offset;
+};
+
 struct skb_shared_info {
+	__u8 nr_frags;
 	unsigned short gso_size;
 	unsigned short gso_segs;
 	unsigned int gso_type;
+	struct skb_fragment frags[17];
 };
 
 struct in6_addr {

@@ -29,26 +29,6 @@ struct slot {
 	__u32 state;		/* enum slot_state */
 };
 
-#define UDP_BATCHES		1024
-
-/* The segments of one UDP GSO skb. */
-struct udp_batch {
-	__u64 offered;		/* packed as in struct slot */
-	__u32 len;		/* skb->len of all segments but the last */
-	__u32 last_len;
-	__s32 left;		/* segments that still wait */
-	__u16 id;		/* IPv4 id of the first */
-	__u16 segments;
-};
-
-struct udp_flow {
-	__u32 head;		/* next batch to come */
-	__u32 tail;		/* oldest batch that may have segments left */
-	__u32 record;
-	__u32 unused;
-	struct udp_batch batches[UDP_BATCHES];
-};
-
 struct packet {
 	__u64 flow;		/* hash of addresses, ports and protocol */
 	__u32 sequence;		/* TCP */
@@ -61,6 +41,15 @@ struct packet {
 	__u16 jumbo;		/* bytes of the jumbo option, which no segment has */
 	__u8 protocol;
 	__u8 icmp_type;
+};
+
+#define FRAGMENTS	17	/* MAX_SKB_FRAGS as Debian and most others have it */
+
+/* As skb_frag_t: a part of a page. */
+struct fragment {
+	__u64 page;
+	__u32 len;
+	__u32 offset;
 };
 
 /*
@@ -82,6 +71,9 @@ struct offer {
 	__u8 consumed;		/* the skb is freed: it was cut into segments */
 	__u8 parsed;		/* packet is valid */
 	struct packet packet;	/* of a GSO skb */
+	__u32 linear;		/* UDP: bytes before the first fragment, headers included */
+	__u32 unused;
+	struct fragment fragments[FRAGMENTS];	/* UDP */
 };
 
 /*
