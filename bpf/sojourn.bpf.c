@@ -43,7 +43,7 @@ static __always_inline bool offer_has_slot(const struct offer *offer)
 {
 	const struct slot *slot = &slots[offer->slot & SLOT_MASK];
 
-	return slot->key == offer->skb &&
+	return slot->key == offer->skb && slot_waits(slot) &&
 	       slot->offered == slot_pack(offer->offered_ns, offer->record);
 }
 
@@ -507,15 +507,6 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 	bool waited = slot->state == SLOT_QUEUED;
 	__u32 len = slot->len;
 
-	slot_clear(at);
-	if (!record)
-		return;
-	if (probe_length(len))
-		probe_seen(skb, PROBE_DROPPED, id, now);
-	if (!just_now && (waited || qdisc_is_nolock(record))) {
-		drop_inside(record, id, offered, packets, len, now);
-		return;
-	}
 	if (just_now)
 		offer->open = 0;
 	/*
@@ -528,7 +519,15 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 		offer_to_segments(offers, offer);
 		return;
 	}
-	reject(record, packets, record->qdisc);
+	slot_clear(at);
+	if (!record)
+		return;
+	if (probe_length(len))
+		probe_seen(skb, PROBE_DROPPED, id, now);
+	if (!just_now && (waited || qdisc_is_nolock(record)))
+		drop_inside(record, id, offered, packets, len, now);
+	else
+		reject(record, packets, record->qdisc);
 }
 
 /* No slot: perhaps a segment that found no room, or that was dropped after a wait. */
@@ -646,7 +645,6 @@ static long purge_slot(__u64 index, struct purge *purge)
 	return 0;
 }
 
-/* All batches of a flow at once: their waits differ, and the oldest stands for them. */
 /*
  * A qdisc is emptied: with its device down, or before it is destroyed. Its packets
  * are freed one by one, some of them only after another qdisc has its place

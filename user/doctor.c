@@ -48,6 +48,7 @@ static const struct {
 	{ "net_dev_start_xmit", "packets given to the driver" },
 	{ "kfree_skb", "drops" },
 	{ "consume_skb", "packets consumed in a qdisc" },
+	{ "qdisc_reset", "qdiscs that are emptied" },
 	{ "qdisc_destroy", "qdiscs that go" },
 	{ "netif_receive_skb", "way of the probes" },
 	{ "tcp_probe", "state of TCP connections" },

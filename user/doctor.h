@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DOCTOR_TRACEPOINTS	10
+#define DOCTOR_TRACEPOINTS	11
 #define DOCTOR_WHY		256
 
 /* A thing that works here or does not. */
