@@ -17,15 +17,6 @@ struct {
 	__type(value, __u64);
 } tcp_last_told SEC(".maps");
 
-struct tcp_endpoints {
-	__u16 family;
-	__u16 local_port;
-	__u16 remote_port;
-	__u16 unused;
-	__u8 local[16];
-	__u8 remote[16];
-};
-
 static __always_inline __u32 sock_netns(const struct sock *sk)
 {
 	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
@@ -33,6 +24,7 @@ static __always_inline __u32 sock_netns(const struct sock *sk)
 
 static void tcp_endpoints_read(const struct sock *sk, struct tcp_endpoints *ends)
 {
+	__builtin_memset(ends, 0, sizeof(*ends));
 	ends->family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	ends->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
 	ends->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
@@ -74,20 +66,13 @@ static __always_inline bool tcp_due(__u64 sk, __u64 now)
 static __noinline void tcp_state_tell(const struct sock *sk, __u32 netns, __u64 now)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
-	struct tcp_endpoints ends = {};
 	struct tcp_event *event;
 
-	tcp_endpoints_read(sk, &ends);
 	event = ring_reserve(sizeof(*event));
 	if (!event)
 		return;
 	tcp_header(&event->header, EVENT_TCP, netns, now);
-	event->family = ends.family;
-	event->local_port = ends.local_port;
-	event->remote_port = ends.remote_port;
-	event->unused = 0;
-	__builtin_memcpy(event->local, ends.local, sizeof(ends.local));
-	__builtin_memcpy(event->remote, ends.remote, sizeof(ends.remote));
+	tcp_endpoints_read(sk, &event->ends);
 	/* srtt_us holds eight times the value (net/ipv4/tcp_input.c, tcp_rtt_estimator()) */
 	event->srtt_us = BPF_CORE_READ(tcp, srtt_us) >> 3;
 	event->cwnd = BPF_CORE_READ(tcp, snd_cwnd);
@@ -104,23 +89,16 @@ static __noinline void tcp_state_tell(const struct sock *sk, __u32 netns, __u64 
 static __noinline void tcp_retransmit_tell(const struct sock *sk, const struct sk_buff *skb,
 					   __u32 netns, __u64 now)
 {
-	struct tcp_endpoints ends = {};
 	struct retransmit_event *event;
 	struct tcp_skb_cb cb = {};
 
-	tcp_endpoints_read(sk, &ends);
 	/* TCP_SKB_CB() is the whole of skb->cb (include/net/tcp.h) */
 	bpf_probe_read_kernel(&cb, sizeof(cb), skb->cb);
 	event = ring_reserve(sizeof(*event));
 	if (!event)
 		return;
 	tcp_header(&event->header, EVENT_RETRANSMIT, netns, now);
-	event->family = ends.family;
-	event->local_port = ends.local_port;
-	event->remote_port = ends.remote_port;
-	event->unused = 0;
-	__builtin_memcpy(event->local, ends.local, sizeof(ends.local));
-	__builtin_memcpy(event->remote, ends.remote, sizeof(ends.remote));
+	tcp_endpoints_read(sk, &event->ends);
 	event->sequence = cb.seq;
 	event->length = cb.end_seq - cb.seq;
 	ring_submit(event);

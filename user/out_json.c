@@ -719,16 +719,21 @@ static void add_address(cJSON *object, const char *name, int family, const __u8 
 		cJSON_AddNullToObject(object, name);
 }
 
+static void add_endpoints(cJSON *object, const struct tcp_endpoints *ends)
+{
+	add_address(object, "local", ends->family, ends->local);
+	add_u64(object, "local_port", ends->local_port);
+	add_address(object, "remote", ends->family, ends->remote);
+	add_u64(object, "remote_port", ends->remote_port);
+}
+
 static cJSON *tcp_json(const struct result *result, const struct tcp_event *event)
 {
 	cJSON *object = cJSON_CreateObject();
 
 	add_u64(object, "time_ns", event->header.time_ns);
 	add_netns(object, result, event->header.netns);
-	add_address(object, "local", event->family, event->local);
-	add_u64(object, "local_port", event->local_port);
-	add_address(object, "remote", event->family, event->remote);
-	add_u64(object, "remote_port", event->remote_port);
+	add_endpoints(object, &event->ends);
 	add_u64(object, "srtt_ns", (__u64)event->srtt_us * 1000);
 	add_u64(object, "cwnd", event->cwnd);
 	if (event->ssthresh >= TCP_SSTHRESH_UNSET)
@@ -753,10 +758,7 @@ static cJSON *retransmit_json(const struct result *result, const struct retransm
 
 	add_u64(object, "time_ns", event->header.time_ns);
 	add_netns(object, result, event->header.netns);
-	add_address(object, "local", event->family, event->local);
-	add_u64(object, "local_port", event->local_port);
-	add_address(object, "remote", event->family, event->remote);
-	add_u64(object, "remote_port", event->remote_port);
+	add_endpoints(object, &event->ends);
 	add_u64(object, "sequence", event->sequence);
 	add_u64(object, "length", event->length);
 	return object;

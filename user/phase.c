@@ -231,24 +231,11 @@ static int fill_qdiscs(const struct result *result, struct phase *phase, __u64 *
 
 /* ---- TCP ---- */
 
-
 static int compare_flow(const struct tcp_event *a, const struct tcp_event *b)
 {
-	int order;
-
 	if (a->header.netns != b->header.netns)
 		return a->header.netns < b->header.netns ? -1 : 1;
-	if (a->family != b->family)
-		return a->family < b->family ? -1 : 1;
-	order = memcmp(a->local, b->local, sizeof(a->local));
-	if (order)
-		return order;
-	order = memcmp(a->remote, b->remote, sizeof(a->remote));
-	if (order)
-		return order;
-	if (a->local_port != b->local_port)
-		return a->local_port < b->local_port ? -1 : 1;
-	return (a->remote_port > b->remote_port) - (a->remote_port < b->remote_port);
+	return memcmp(&a->ends, &b->ends, sizeof(a->ends));
 }
 
 static int compare_by_flow(const void *a, const void *b)

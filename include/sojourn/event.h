@@ -45,15 +45,20 @@ struct probe_event {
 	char device[16];
 };
 
-/* State of a TCP connection at the moment that a segment came in for it. */
-struct tcp_event {
-	struct event_header header;	/* ifindex 0 */
-	__u16 family;
+/* Who a TCP connection is between, as seen from the socket here. */
+struct tcp_endpoints {
+	__u16 family;		/* AF_INET, AF_INET6 */
 	__u16 local_port;	/* host order */
 	__u16 remote_port;
 	__u16 unused;
 	__u8 local[16];		/* IPv4 in the first 4 bytes */
 	__u8 remote[16];
+};
+
+/* State of a TCP connection at the moment that a segment came in for it. */
+struct tcp_event {
+	struct event_header header;	/* ifindex 0 */
+	struct tcp_endpoints ends;
 	__u32 srtt_us;
 	__u32 cwnd;		/* packets */
 	__u32 ssthresh;		/* packets; 0x7fffffff: not set yet */
@@ -66,12 +71,7 @@ struct tcp_event {
 
 struct retransmit_event {
 	struct event_header header;	/* ifindex 0 */
-	__u16 family;
-	__u16 local_port;
-	__u16 remote_port;
-	__u16 unused;
-	__u8 local[16];
-	__u8 remote[16];
+	struct tcp_endpoints ends;
 	__u32 sequence;		/* TCP sequence number of the first byte sent again */
 	__u32 length;		/* payload bytes */
 };

@@ -154,22 +154,26 @@ static void fill_tcp(struct result *result)
 	assert_true(result->tcp && result->retransmits);
 	result->tcp_count = 2;
 	result->tcp[0] = (struct tcp_event) {
-		.header = { EVENT_TCP, 0, 105 * SECOND, CLIENT, 0 }, .family = AF_INET,
-		.local_port = 40001, .remote_port = 5201, .local = { 192, 0, 2, 10 },
-		.remote = { 198, 51, 100, 10 }, .srtt_us = 320000, .cwnd = 350,
+		.header = { EVENT_TCP, 0, 105 * SECOND, CLIENT, 0 }, .ends = {
+			.family = AF_INET, .local_port = 40001, .remote_port = 5201,
+			.local = { 192, 0, 2, 10 }, .remote = { 198, 51, 100, 10 },
+		},
+		.srtt_us = 320000, .cwnd = 350,
 		.ssthresh = 0x7fffffff, .in_flight = 340, .pacing_rate = ~0ULL,
 		.bytes_acked = BIG, .total_retransmits = 3, .mss = 1448,
 	};
 	result->tcp[1] = result->tcp[0];
-	result->tcp[1].family = AF_INET6;
-	result->tcp[1].local[0] = 0x20;
+	result->tcp[1].ends.family = AF_INET6;
+	result->tcp[1].ends.local[0] = 0x20;
 	result->tcp[1].ssthresh = 44;
 	result->tcp[1].pacing_rate = 1000;
 	result->retransmit_count = 1;
 	result->retransmits[0] = (struct retransmit_event) {
-		.header = { EVENT_RETRANSMIT, 0, 106 * SECOND, CLIENT, 0 }, .family = AF_INET,
-		.local_port = 40001, .remote_port = 5201, .local = { 192, 0, 2, 10 },
-		.remote = { 198, 51, 100, 10 }, .sequence = 4000000000u, .length = 1448,
+		.header = { EVENT_RETRANSMIT, 0, 106 * SECOND, CLIENT, 0 }, .ends = {
+			.family = AF_INET, .local_port = 40001, .remote_port = 5201,
+			.local = { 192, 0, 2, 10 }, .remote = { 198, 51, 100, 10 },
+		},
+		.sequence = 4000000000u, .length = 1448,
 	};
 }
 

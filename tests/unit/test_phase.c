@@ -257,7 +257,7 @@ static struct tcp_event make_tcp(__u64 time_ns, __u16 port, __u32 srtt_us, __u32
 {
 	return (struct tcp_event) {
 		.header = { .type = EVENT_TCP, .time_ns = time_ns, .netns = CLIENT },
-		.family = AF_INET, .local_port = port, .remote_port = 5201,
+		.ends = { .family = AF_INET, .local_port = port, .remote_port = 5201 },
 		.srtt_us = srtt_us, .cwnd = cwnd, .bytes_acked = acked,
 	};
 }
