@@ -239,7 +239,7 @@ ledgers='
 		(.ledger | .measured + .bypassed + .unmatched);
 	def lost_sight: .ledger.queued + .ledger.unaccounted - .kernel.backlog_packets;
 	def more_drops: .ledger.rejected_skbs + .ledger.dropped_skbs -
-		(.counters.rejected_inactive // 0) - .kernel.drops;
+		(.counters // .ledger | .rejected_inactive + .purged_skbs) - .kernel.drops;
 	def explained: .kernel.packets != null and unseen >= 0 and lost_sight >= 0 and
 		more_drops >= 0 and .kernel.requeues == .ledger.requeued and
 		if .counters.destroyed then
@@ -308,7 +308,7 @@ check_ledger() {
 			.kernel.packets == .ledger.measured + .ledger.bypassed + .ledger.unmatched and
 			(.ledger.queued == 0 or .kernel.backlog_packets > 0) and
 			.kernel.drops == .ledger.rejected_skbs + .ledger.dropped_skbs -
-				.counters.rejected_inactive and
+				.counters.rejected_inactive - .counters.purged_skbs and
 			.kernel.requeues == .ledger.requeued)' \
 		--arg device "$device"
 }

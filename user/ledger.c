@@ -40,6 +40,8 @@ static void fill_own(struct ledger *ledger, const struct qdisc_record *record, _
 	ledger->flow_misses = counters->flow_misses;
 	ledger->dropped_skbs = counters->dropped_skbs;
 	ledger->rejected_skbs = counters->rejected_skbs;
+	ledger->rejected_inactive = counters->rejected_inactive;
+	ledger->purged_skbs = counters->purged_skbs;
 	ledger->unaccounted = (__s64)(ledger->offered - ledger->measured - ledger->bypassed -
 				      ledger->rejected - ledger->dropped_inside -
 				      ledger->queued);
@@ -71,12 +73,11 @@ static void disagree(struct ledger *ledger, const char *what, __u64 own, __u64 k
 		(long long)(own - kernel));
 }
 
-static void compare(struct ledger *ledger, const struct qdisc_record *record)
+static void compare(struct ledger *ledger)
 {
-	const struct qdisc_counters *counters = &record->counters;
 	__u64 packets = ledger->measured + ledger->bypassed + ledger->unmatched;
 	__u64 drops = ledger->rejected_skbs + ledger->dropped_skbs -
-		      counters->rejected_inactive - counters->purged_skbs;
+		      ledger->rejected_inactive - ledger->purged_skbs;
 	__u64 waiting = ledger->kernel.requeues - ledger->requeued;
 
 	ledger->agrees = LEDGER_AGREES;
@@ -84,9 +85,9 @@ static void compare(struct ledger *ledger, const struct qdisc_record *record)
 		disagree(ledger, "packets", packets, ledger->kernel.packets);
 	if (drops != ledger->kernel.drops)
 		disagree(ledger, "drops", drops, ledger->kernel.drops);
-	if (counters->purged_skbs)
+	if (ledger->purged_skbs)
 		add_why(ledger, "%llu skbs were freed when the qdisc was emptied (device down, or it was deleted), which the kernel does not count as drops",
-			counters->purged_skbs);
+			ledger->purged_skbs);
 	/*
 	 * The tracer's table still has packets that the kernel has not: they left
 	 * while the kernel ran no programs.
@@ -143,7 +144,7 @@ void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64
 		fill_kernel(ledger, before, last);
 		if (!after)
 			ledger->kernel.bytes = ledger->kernel.overlimits = 0;
-		compare(ledger, record);
+		compare(ledger);
 	} else {
 		ledger->agrees = LEDGER_UNKNOWN;
 		add_why(ledger, "the qdisc is gone and the kernel's counters with it");

@@ -13,7 +13,8 @@
  * its record's last_* are taken where valid, else agrees is LEDGER_UNKNOWN.
  *
  * Agreement: kernel packets = measured + bypassed + unmatched, kernel drops =
- * rejected + dropped skbs less rejected_inactive, kernel requeues = requeued.
+ * rejected + dropped skbs less rejected_inactive and purged_skbs, kernel requeues =
+ * requeued.
  * A requeue that waits for its second hand-out at the end is not a disagreement
  * of its own where the backlog shows it.
  */

@@ -229,6 +229,8 @@ static cJSON *ledger_json(const struct ledger *ledger)
 	add_u64(object, "flow_misses", ledger->flow_misses);
 	add_u64(object, "dropped_skbs", ledger->dropped_skbs);
 	add_u64(object, "rejected_skbs", ledger->rejected_skbs);
+	add_u64(object, "rejected_inactive", ledger->rejected_inactive);
+	add_u64(object, "purged_skbs", ledger->purged_skbs);
 	return object;
 }
 

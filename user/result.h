@@ -59,6 +59,7 @@ struct ledger {
 	__u64 unmatched;		/* handed out without a known arrival */
 	__u64 flow_misses;
 	__u64 dropped_skbs, rejected_skbs;	/* what the kernel counts as drops */
+	__u64 rejected_inactive, purged_skbs;	/* of these: what it does not count, see struct qdisc_counters */
 	bool have_kernel;
 	struct qdisc_kernel_counters kernel;	/* differences over the window; backlog at its end */
 	enum ledger_verdict agrees;

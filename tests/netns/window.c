@@ -262,6 +262,7 @@ static void add_counters(cJSON *object, const struct qdisc_record *record)
 	add_u64(figures, "flow_misses", counters->flow_misses);
 	add_u64(figures, "negative", counters->negative);
 	add_u64(figures, "rejected_inactive", counters->rejected_inactive);
+	add_u64(figures, "purged_skbs", counters->purged_skbs);
 	cJSON_AddBoolToObject(object, "destroyed", record->destroyed_ns != 0);
 }
 
