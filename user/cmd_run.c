@@ -20,7 +20,7 @@
 #include "phase.h"
 #include "scenario.h"
 
-#define LIST_MAX	64
+#define LIST_MAX	EXPERIMENT_NETNS_MAX
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 struct run_options {
@@ -307,8 +307,9 @@ static int judge_conditions(const struct run_options *options, const struct resu
 	return code;
 }
 
+/* *left: something of the lab is left. */
 static int run_experiment(struct run_options *options, const struct scenario *scenario,
-			  struct guard *guard, struct output_file **file)
+			  struct guard *guard, struct output_file **file, bool *left)
 {
 	struct experiment_options experiment = {
 		.scenario = scenario,
@@ -334,6 +335,12 @@ static int run_experiment(struct run_options *options, const struct scenario *sc
 	if (!failed && !result.complete)
 		code = command_fail(&cmd_run, EXIT_INCOMPLETE, "incomplete: %s",
 				    result.incomplete_why);
+	*left = output.left_behind[0];
+	if (*left && !code)
+		code = EXIT_INCOMPLETE;
+	if (*left)
+		command_fail(&cmd_run, code, "%s (`sojourn lab list` shows what is left)",
+			     output.left_behind);
 	result_free(&result);
 	free(output.iperf3);
 	free(output.ping);
@@ -355,6 +362,7 @@ static int run_guarded(struct run_options *options, const struct scenario *scena
 	struct output_file *file = NULL;
 	struct guard *guard;
 	struct error error;
+	bool left;
 	int code;
 
 	guard = guard_start(&error);
@@ -367,9 +375,12 @@ static int run_guarded(struct run_options *options, const struct scenario *scena
 			return command_fail(&cmd_run, error.code, "--json: %s", error.text);
 		}
 	}
-	code = run_experiment(options, scenario, guard, &file);
+	code = run_experiment(options, scenario, guard, &file, &left);
 	output_file_cancel(file);
-	guard_stop(guard);
+	if (left)
+		guard_leave(guard);
+	else
+		guard_stop(guard);
 	return code;
 }
 

@@ -38,7 +38,7 @@
 #define CLOCK_STEP_NS		1000000LL
 #define SECOND_NS		1000000000ULL
 #define ONE_CPU_UP_TO		100000000ULL	/* bit/s */
-#define NETNS_MAX		(LAB_HOSTS + 16)
+#define NETNS_MAX		EXPERIMENT_NETNS_MAX
 
 struct experiment {
 	const struct experiment_options *options;
@@ -82,10 +82,14 @@ static void note_trouble(struct experiment *run, const char *text)
 
 static int take_signals(struct experiment *run, struct error *error)
 {
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action;
+
+	/* What nohup or a shell's "&" had ignored stays so: blocked, it would be queued. */
 	sigemptyset(&run->blocked);
-	sigaddset(&run->blocked, SIGINT);
-	sigaddset(&run->blocked, SIGTERM);
-	sigaddset(&run->blocked, SIGHUP);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (!sigaction(ending[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&run->blocked, ending[i]);
 	if (sigprocmask(SIG_BLOCK, &run->blocked, &run->previous))
 		return error_set_errno(error, EXIT_CANNOT, "cannot block signals");
 	run->signals = signalfd(-1, &run->blocked, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -134,11 +138,21 @@ static void watch_clock(struct experiment *run)
 	run->clock_offset = offset;
 }
 
+/* Was there a signal that ends the run, and that nobody has taken yet? */
+static int interrupted(const struct experiment *run, struct error *error)
+{
+	struct signalfd_siginfo signal;
+
+	if (run->signals < 0 || read(run->signals, &signal, sizeof(signal)) != sizeof(signal))
+		return 0;
+	return error_set(error, 128 + signal.ssi_signo, "interrupted by SIG%s",
+			 sigabbrev_np(signal.ssi_signo));
+}
+
 /* One round: wait a little, drain the tracer, look after the children and signals. */
 static int turn(struct experiment *run, struct error *error)
 {
 	struct pollfd fd = { .fd = run->signals, .events = POLLIN };
-	struct signalfd_siginfo signal;
 
 	poll(&fd, 1, POLL_MS);
 	watch_clock(run);
@@ -147,10 +161,7 @@ static int turn(struct experiment *run, struct error *error)
 	child_poll(&run->server);
 	child_poll(&run->client);
 	child_poll(&run->ping);
-	if (read(run->signals, &signal, sizeof(signal)) != sizeof(signal))
-		return 0;
-	return error_set(error, 128 + signal.ssi_signo, "interrupted by SIG%s",
-			 sigabbrev_np(signal.ssi_signo));
+	return interrupted(run, error);
 }
 
 static void progress(const struct experiment *run, enum phase_name phase, __u64 begin_ns,
@@ -159,17 +170,6 @@ static void progress(const struct experiment *run, enum phase_name phase, __u64 
 	if (run->options->progress)
 		run->options->progress(phase, (clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9,
 				       length_ns / 1e9);
-}
-
-static int wait_until(struct experiment *run, enum phase_name phase, __u64 begin_ns,
-		      __u64 length_ns, struct error *error)
-{
-	while (clock_ns(CLOCK_MONOTONIC) - begin_ns < length_ns) {
-		progress(run, phase, begin_ns, length_ns);
-		if (turn(run, error))
-			return -1;
-	}
-	return 0;
 }
 
 /* What a child said last on stderr, one line of it. */
@@ -195,6 +195,19 @@ static int failed_child(const struct child *child, const char *name, struct erro
 
 	return error_set(error, EXIT_INCOMPLETE, "%s ended too early with %s: %s", name,
 			 child_status_text(child, how), last_words(child, said, sizeof(said)));
+}
+
+static int wait_until(struct experiment *run, enum phase_name phase, __u64 begin_ns,
+		      __u64 length_ns, struct error *error)
+{
+	while (clock_ns(CLOCK_MONOTONIC) - begin_ns < length_ns) {
+		progress(run, phase, begin_ns, length_ns);
+		if (turn(run, error))
+			return -1;
+		if (run->ping.ended)
+			return failed_child(&run->ping, "ping", error);
+	}
+	return 0;
 }
 
 static bool ended_well(const struct child *child)
@@ -229,7 +242,9 @@ static int find_programs(struct experiment *run, struct error *error)
 	if (child_find_program("iperf3", run->iperf3_path, sizeof(run->iperf3_path), error) ||
 	    iperf3_version(run->iperf3_path, version, sizeof(version), error))
 		return -1;
-	return child_find_program("ping", run->ping_path, sizeof(run->ping_path), error);
+	if (child_find_program("ping", run->ping_path, sizeof(run->ping_path), error))
+		return -1;
+	return ping_version(run->ping_path, version, sizeof(version), error);
 }
 
 static int build_lab(struct experiment *run, struct error *error)
@@ -265,9 +280,6 @@ static int open_namespaces(struct experiment *run, struct error *error)
 		run->netns_count = LAB_HOSTS;
 		return 0;
 	}
-	if (options->netns_count > NETNS_MAX)
-		return error_set(error, EXIT_USAGE, "--netns may be given %d times, not %zu",
-				 NETNS_MAX, options->netns_count);
 	for (i = 0; i < options->netns_count; i++) {
 		fd = netns_open(options->netns[i], error);
 		if (fd < 0)
@@ -377,6 +389,12 @@ static int read_load(struct experiment *run, struct error *error)
 	return keep_command(result) ? error_set(error, EXIT_CANNOT, "out of memory") : 0;
 }
 
+/* Did ping end as it should? Exit code 1: some probes had no reply, which is a result. */
+static bool pinged(const struct child *ping)
+{
+	return ping->ended && WIFEXITED(ping->status) && WEXITSTATUS(ping->status) <= 1;
+}
+
 /* The loaded phase: from the client's start to its end. */
 static int run_load(struct experiment *run, struct error *error)
 {
@@ -388,7 +406,7 @@ static int run_load(struct experiment *run, struct error *error)
 		progress(run, PHASE_LOAD, run->moments.load_begin_ns, length);
 		if (turn(run, error))
 			return -1;
-		if (run->ping.ended)
+		if (run->ping.ended && !pinged(&run->ping))
 			return failed_child(&run->ping, "ping", error);
 		if (clock_ns(CLOCK_MONOTONIC) - run->moments.load_begin_ns >
 		    length + OVERTIME_NS)
@@ -423,9 +441,7 @@ static int read_ping(struct experiment *run, struct ping_result *pings, struct e
 	if (ping_parse(run->ping.out_text ? run->ping.out_text : "", run->ping.out_length, pings,
 		       error))
 		return -1;
-	/* exit code 1: some probes had no reply, which is a result */
-	if (!WIFEXITED(run->ping.status) || WEXITSTATUS(run->ping.status) > 1 ||
-	    !pings->summary)
+	if (!pinged(&run->ping) || !pings->summary)
 		return failed_child(&run->ping, "ping", error);
 	if (pings->unread)
 		note_trouble(run, "lines of ping's output could not be read");
@@ -543,7 +559,7 @@ static void judge_ledgers(struct experiment *run)
 	for (i = 0; i < result->qdisc_count; i++) {
 		const struct result_qdisc *qdisc = &result->qdiscs[i];
 
-		if (!qdisc->traced || !qdisc->root)
+		if (!qdisc->root || (!qdisc->traced && qdisc->ledger.agrees == LEDGER_UNKNOWN))
 			continue;
 		if (qdisc->ledger.agrees == LEDGER_AGREES && !qdisc->ledger.unaccounted)
 			continue;
@@ -656,6 +672,9 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	qdisc_tree_free(&run->after);
 	ping_result_free(&run->pings);
 	ping_result_free(&run->pings_restored);
+	/* A second Ctrl-C has come too late to end anything sooner. */
+	while (interrupted(run, NULL))
+		;
 	if (run->signals >= 0)
 		close(run->signals);
 	awake_stop(run->awake);
@@ -670,9 +689,10 @@ static int prepare(struct experiment *run, struct error *error)
 	run->timeline = timeline_create();
 	if (!run->timeline)
 		return error_set(error, EXIT_CANNOT, "out of memory");
-	if (build_lab(run, error) || open_namespaces(run, error))
+	if (build_lab(run, error) || open_namespaces(run, error) || interrupted(run, error) ||
+	    start_tracer(run, error))
 		return -1;
-	return start_tracer(run, error);
+	return interrupted(run, error);
 }
 
 int experiment_run(const struct experiment_options *options, struct result *result,
@@ -694,9 +714,9 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 	failed = check_congestion(run.scenario, error) || find_programs(&run, error) ||
 		 take_signals(&run, error) || choose_cpu(&run, error) || prepare(&run, error) ||
 		 measure(&run, output, error) || evaluate(&run, error);
-	if (clean_up(&run, output, &late) && !failed) {
-		*error = late;
+	if (interrupted(&run, error))
 		failed = -1;
-	}
+	if (clean_up(&run, output, &late))
+		snprintf(output->left_behind, sizeof(output->left_behind), "%s", late.text);
 	return failed ? -1 : 0;
 }

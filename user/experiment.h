@@ -13,6 +13,9 @@
 #include "result.h"
 #include "scenario.h"
 
+/* The most namespaces that can be traced. */
+#define EXPERIMENT_NETNS_MAX	64
+
 struct experiment_options {
 	const struct scenario *scenario;
 	struct guard *guard;
@@ -26,11 +29,12 @@ struct experiment_options {
 struct experiment_output {
 	char *iperf3;
 	char *ping;
+	char left_behind[512];	/* why the lab could not be removed; "" where it was */
 };
 
 /*
  * Run it. result was initialized and is filled; everything that was made is
- * removed again when it returns. 0, or -1 and error; after SIGINT, SIGTERM or
+ * removed again when it returns, or output says what could not be. 0, or -1 and error; after SIGINT, SIGTERM or
  * SIGHUP error.code is 128 and the signal's number. output is filled as far as
  * it got.
  */

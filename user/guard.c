@@ -260,6 +260,14 @@ int guard_file(struct guard *guard, const char *path, struct error *error)
 	return tell(guard, FILE_MESSAGE, path, error);
 }
 
+void guard_leave(struct guard *guard)
+{
+	if (!guard)
+		return;
+	close(guard->socket);
+	free(guard);
+}
+
 void guard_stop(struct guard *guard)
 {
 	if (!guard)

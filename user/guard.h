@@ -29,6 +29,9 @@ struct guard *guard_start(struct error *error);
 int guard_lab(struct guard *guard, const char *prefix, struct error *error);
 int guard_file(struct guard *guard, const char *path, struct error *error);
 
+/* Something could not be removed: leave it to the guard, which tries again when we are dead. Frees. */
+void guard_leave(struct guard *guard);
+
 /* Everything is removed: say farewell, wait for the guard to end, free. */
 void guard_stop(struct guard *guard);
 

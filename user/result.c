@@ -54,8 +54,7 @@ void result_free(struct result *result)
 	free_probes(result);
 	free_samples(result);
 	free_command(result->iperf3_command);
-	if (result->have_iperf3)
-		iperf3_result_free(&result->iperf3);
+	iperf3_result_free(&result->iperf3);
 	for (i = 0; i < PHASES; i++)
 		free(result->phases[i].qdiscs);
 	free(result->hooks);
