@@ -6,9 +6,9 @@
 #include "sojourn/histogram.h"
 
 /*
- * Add weight packets that took value ns. Plain stores: the caller holds what
- * serializes this qdisc's hand-outs (the root lock, or the running state of a
- * nolock qdisc; net/core/dev.c, __dev_xmit_skb).
+ * Add weight packets that took value ns. Plain stores: only one CPU at a time runs a
+ * qdisc, hands out its packets and passes others to the driver (qdisc_run_begin(),
+ * include/net/sch_generic.h; the root lock alone is given back for the driver).
  */
 static __always_inline void histogram_add(struct histogram_bank *bank, __u64 value,
 					  __u64 weight)

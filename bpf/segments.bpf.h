@@ -8,8 +8,8 @@
  * UDP has no sequence number, and an IPv4 id that is not different for each packet.
  * But a segment's payload is not copied: it is a part of the same page that the GSO
  * skb held (net/core/skbuff.c, skb_segment()), and nobody else's while it waits.
- * Page and offset are the key. Payload in the linear part is copied: flow and id
- * must do then, the oldest first.
+ * Page and offset are the key. Payload in the linear part is copied: flow and IPv4 id
+ * must do then, the oldest first. IPv6 has no id: such segments are misses.
  */
 #ifndef SOJOURN_SEGMENTS_BPF_H
 #define SOJOURN_SEGMENTS_BPF_H
@@ -52,13 +52,14 @@ static __always_inline __u64 fragment_key(__u64 flow, __u64 page, __u32 offset)
 	return segment_key(mix(flow, page), offset);
 }
 
-/* A segment of the walk waits under this key. Was it the last one? */
+/* A segment of the walk waits under this key; 0: it cannot be told. Was it the last one? */
 static __always_inline long segment_insert(struct segment_walk *walk, __u64 key)
 {
 	__u32 payload = walk->payload < walk->size ? walk->payload : walk->size;
 
-	slot_fill(slot_claim(key), key, walk->offered_ns, walk->record, 1,
-		  walk->header_len + payload, SLOT_QUEUED);
+	if (key)
+		slot_fill(slot_claim(key), key, walk->offered_ns, walk->record, 1,
+			  walk->header_len + payload, SLOT_QUEUED);
 	walk->sequence += payload;
 	walk->position += payload;
 	walk->payload -= payload;
@@ -70,7 +71,7 @@ static long tcp_segment_insert(__u64 index, struct segment_walk *walk)
 	return segment_insert(walk, segment_key(walk->flow, walk->sequence));
 }
 
-/* Key of the payload byte at a position behind the linear part, or 0. */
+/* Key of the payload byte at a position behind the linear part; 0: in a fragment beyond those kept. */
 static __always_inline __u64 payload_key(const struct offer *offer, __u64 flow, __u32 position)
 {
 	__u32 i, begin = 0;
@@ -119,7 +120,8 @@ static __noinline void segments_insert(const struct offer *offer, __u32 place)
 	walk.size = offer->gso_size;
 	walk.record = offer->record;
 	walk.place = place;
-	walk.linear = offer->linear - packet->header_len - packet->jumbo;
+	if (offer->linear > packet->header_len + packet->jumbo)
+		walk.linear = offer->linear - packet->header_len - packet->jumbo;
 	if (packet->protocol == IPPROTO_TCP)
 		bpf_loop(SEGMENTS_MAX, tcp_segment_insert, &walk, 0);
 	else if (packet->protocol == IPPROTO_UDP)

@@ -253,12 +253,11 @@ static __always_inline __s32 requeues_outstanding(const struct qdisc_record *rec
 
 static __always_inline void hand_out_measured(struct qdisc_record *record,
 					      struct qdisc_bank *bank, __u64 sojourn,
-					      __u32 packets, __u32 len)
+					      __u32 packets)
 {
 	histogram_add(&bank->sojourn, sojourn, packets);
 	record->counters.measured_packets += packets;
 	record->counters.measured_skbs++;
-	record->counters.measured_bytes += len;
 }
 
 /* The slot is this skb's: its first hand-out, or a repeat. True where it was either. */
@@ -281,7 +280,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
 		    requeues_outstanding(record, out->qdisc) > 0)
 			count(&record->counters.requeued, 1);
-		hand_out_measured(record, bank, sojourn, packets, out->len);
+		hand_out_measured(record, bank, sojourn, packets);
 		slot->state = SLOT_HANDED_OUT;
 		if (qdisc_counts_per_cpu(record))
 			backlog_change(record, bank, -(__s64)out->len, -1, out->now);
@@ -305,7 +304,7 @@ static __always_inline bool hand_out_segment(const struct hand_out *out,
 	if (!offered)
 		return false;
 	sojourn = sojourn_of(record, offered, out->now);
-	hand_out_measured(record, bank, sojourn, 1, out->len);
+	hand_out_measured(record, bank, sojourn, 1);
 	record->counters.segments++;
 	at = slot_claim_again(out->skb);
 	slot_fill(at, out->skb, 0, 0, 1, out->len, SLOT_TAKEN);
@@ -326,7 +325,6 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 	 * that what it hands out was either offered or comes back.
 	 */
 	if (qdisc_is_nolock(record) || requeues_outstanding(record, out->qdisc) > 0) {
-
 		count(&record->counters.requeued, 1);
 		return;
 	}
@@ -458,7 +456,6 @@ int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_
 	histogram_add(&bank->sojourn, 0, offer->packets);
 	record->counters.bypassed_packets += offer->packets;
 	record->counters.bypassed_skbs++;
-	record->counters.bypassed_bytes += offer->len;
 	slot = &slots[offer->slot & SLOT_MASK];
 	if (!offer_has_slot(offer))
 		return 0;

@@ -51,9 +51,13 @@ static int bad_option(int option, const char *argument)
 {
 	const char *names[COUNT(long_options) - 1];
 	size_t length = strcspn(argument, "=");
-	char bare[64];
+	char bare[64], letter[2] = { optopt, 0 };
 	int nearest;
 
+	/* Of short ones in a cluster only the letter is known. */
+	if (option == '?' && optopt > 0 && optopt < 256)
+		return command_fail(&cmd_run, EXIT_USAGE,
+				    "unknown option \"-%s\": `sojourn help run` lists them", letter);
 	if (option == ':')
 		return command_fail(&cmd_run, EXIT_USAGE, "%s needs a value; see `sojourn help run`",
 				    argument);
@@ -219,6 +223,8 @@ static int write_directory(const char *directory, const struct result *result, c
 		 write_in_directory(directory, "iperf3.json", output->iperf3, guard, error) ||
 		 write_in_directory(directory, "ping.txt", output->ping, guard, error);
 	free(summary);
+	if (failed && error->code == EXIT_USAGE)
+		error->code = EXIT_CANNOT;	/* too late for that: the run is done */
 	return failed ? -1 : 0;
 }
 

@@ -146,7 +146,8 @@ void doctor_examine_privileges(struct doctor_check *check)
 	}
 	check->works = !missing[0];
 	if (missing[0])
-		fails(check, "not root: %s missing; run it with sudo", missing);
+		fails(check, geteuid() ? "not root: %s missing; run it with sudo" :
+			      "%s missing, though it is root: run it outside of the container", missing);
 }
 
 static void examine_bpf(struct doctor_check *check)

@@ -85,6 +85,9 @@ static void compare(struct ledger *ledger)
 		disagree(ledger, "packets", packets, ledger->kernel.packets);
 	if (drops != ledger->kernel.drops)
 		disagree(ledger, "drops", drops, ledger->kernel.drops);
+	if (ledger->rejected_inactive)
+		add_why(ledger, "%llu skbs were refused by a device going down, which the kernel does not count as drops",
+			ledger->rejected_inactive);
 	if (ledger->purged_skbs)
 		add_why(ledger, "%llu skbs were freed when the qdisc was emptied (device down, or it was deleted), which the kernel does not count as drops",
 			ledger->purged_skbs);

@@ -419,7 +419,9 @@ static char *ledger_note(const struct ledger *ledger)
 				  ledger->kernel.packets, ledger->kernel.drops,
 				  ledger->kernel.requeues, ledger->kernel.backlog_packets,
 				  ledger->measured + ledger->bypassed + ledger->unmatched,
-				  ledger->rejected_skbs + ledger->dropped_skbs, ledger->requeued,
+				  ledger->rejected_skbs + ledger->dropped_skbs -
+					  ledger->rejected_inactive - ledger->purged_skbs,
+				  ledger->requeued,
 				  agrees_text(ledger->agrees), separator, ledger->why);
 	else
 		length = asprintf(&note, "kernel: %s%s%s", agrees_text(ledger->agrees), separator,

@@ -28,10 +28,8 @@ struct qdisc_counters {
 	__u64 offered_skbs;
 	__u64 measured_packets;
 	__u64 measured_skbs;
-	__u64 measured_bytes;
 	__u64 bypassed_packets;
 	__u64 bypassed_skbs;
-	__u64 bypassed_bytes;
 	__u64 rejected_packets;
 	__u64 rejected_skbs;
 	__u64 dropped_packets;		/* dropped inside, after a wait */
