@@ -42,7 +42,7 @@ static __always_inline __u32 slot_packets(const struct slot *slot)
 
 /*
  * First slot of a key's first bucket. skbs that the slab hands out one after
- * the other (256 bytes apart) share cache lines.
+ * the other (256 bytes apart) have buckets side by side.
  */
 static __always_inline __u32 slot_bucket(__u64 key)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "commands.h"
 #include "doctor.h"
 #include "error.h"
+#include "output_file.h"
 
 #define SCHEMA "sojourn-doctor/1"
 
@@ -203,30 +203,19 @@ static char *make_json(const struct doctor *doctor)
 	return text;
 }
 
-static int write_json(const struct doctor *doctor, const char *path)
+static int write_json(const struct doctor *doctor, struct output_file *file)
 {
-	bool standard = !strcmp(path, "-");
 	char *text = make_json(doctor);
-	FILE *file = NULL;
-	int code = EXIT_OK;
+	struct error error;
+	int failed;
 
-	if (!text)
+	if (!text) {
+		output_file_cancel(file);
 		return command_fail(&cmd_doctor, EXIT_CANNOT, "out of memory for the JSON document");
-	file = standard ? stdout : fopen(path, "we");
-	if (!file)
-		goto failed;
-	if (fprintf(file, "%s\n", text) < 0 || fflush(file))
-		goto failed;
-	goto out;
-failed:
-	code = command_fail(&cmd_doctor, EXIT_CANNOT, "cannot write %s: %s",
-			    standard ? "to standard output" : path, strerror(errno));
-out:
-	if (file && !standard && fclose(file) && !code)
-		code = command_fail(&cmd_doctor, EXIT_CANNOT, "cannot write %s: %s", path,
-				    strerror(errno));
+	}
+	failed = output_file_finish(file, text, strlen(text), &error);
 	free(text);
-	return code;
+	return failed ? command_fail(&cmd_doctor, error.code, "--json: %s", error.text) : EXIT_OK;
 }
 
 /* The first thing that is in the way, by name. */
@@ -284,16 +273,23 @@ static int read_arguments(int argc, char *argv[], const char **path)
 
 static int run(int argc, char *argv[])
 {
+	struct output_file *file = NULL;
 	struct doctor doctor;
+	struct error error;
 	const char *path;
 	int code = read_arguments(argc, argv, &path), written = EXIT_OK;
 
 	if (code)
 		return code;
+	if (path) {
+		file = output_file_open(path, NULL, &error);
+		if (!file)
+			return command_fail(&cmd_doctor, error.code, "--json: %s", error.text);
+	}
 	doctor_examine(&doctor);
 	print_table(path && !strcmp(path, "-") ? stderr : stdout, &doctor);
-	if (path)
-		written = write_json(&doctor, path);
+	if (file)
+		written = write_json(&doctor, file);
 	code = verdict(&doctor);
 	return code ? code : written;
 }

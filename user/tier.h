@@ -43,7 +43,7 @@ struct tier_operations {
 	void (*close)(struct tier *tier);
 };
 
-/* tp_btf programs on the qdisc and net tracepoints: root qdiscs, on every kernel that has BTF. */
+/* tp_btf programs on the qdisc and net tracepoints: root qdiscs, on kernels with BTF, qdisc_enqueue and bpf_loop() (5.17). */
 extern const struct tier_operations tier_tracepoints;
 
 #endif

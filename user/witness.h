@@ -36,8 +36,8 @@ struct tracer *witness_begin(const struct tracer_options *options,
 
 /*
  * Read the trees at a moment without packets, one at which the tracer counts the same
- * before and after. *quiet is false where there was no
- * such moment within timeout_ms; tree is then as it was last. 0, or -1 and error.
+ * before and after. *quiet is false where there was none within timeout_ms; after is
+ * then as it was last. 0, or -1 and error.
  */
 int witness_end(struct tracer *tracer, const struct witness_netns *netns, size_t count,
 		unsigned int timeout_ms, struct qdisc_tree *after, bool *quiet,
