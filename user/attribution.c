@@ -94,17 +94,6 @@ static bool is_loaded(const struct probe *probe)
 	return probe->phase == PHASE_LOAD && !probe->lost;
 }
 
-static __u64 own_sojourn(const struct probe *probe, __u32 qdisc)
-{
-	__u64 sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < probe->leg_count; i++)
-		if (probe->legs[i].kind == LEG_QDISC && probe->legs[i].qdisc == qdisc)
-			sum += probe->legs[i].ns;
-	return sum;
-}
-
 static double sum_of_increases(const struct result *result)
 {
 	double idle = (double)result->phases[PHASE_IDLE].rtt.p50, sum = 0;
@@ -135,7 +124,7 @@ static double sum_of_own_increases(const struct result *result, __u32 qdisc)
 
 	for (i = 0; i < result->probe_count; i++)
 		if (is_loaded(&result->probes[i]))
-			sum += (double)own_sojourn(&result->probes[i], qdisc) - idle;
+			sum += (double)probe_time_in(&result->probes[i], qdisc) - idle;
 	return sum;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "clock.h"
 
 #define READ_SIZE	65536
 #define POLL_STEP_MS	5	/* how often a child without pidfd is looked at */
@@ -40,14 +41,6 @@ struct pipes {
 	int err[2];
 	int status[2];
 };
-
-static __u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static void close_fd(int *fd)
 {
@@ -227,7 +220,7 @@ int child_start(struct child *child, int netns_fd, char *const argv[], struct er
 	*child = (struct child){ .pidfd = -1, .out = -1, .err = -1 };
 	if (open_pipes(&pipes, error))
 		goto out;
-	child->started_ns = monotonic_ns();
+	child->started_ns = clock_ns(CLOCK_MONOTONIC);
 	child->pid = fork_child(&pipes, netns_fd, argv);
 	if (child->pid < 0) {
 		child->pid = 0;
@@ -333,7 +326,7 @@ static void reap(struct child *child)
 	if (pid < 0)
 		child->status = 127 << 8;
 	child->ended = true;
-	child->ended_ns = monotonic_ns();
+	child->ended_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The end is looked for first: all that it wrote lies in the pipes by then. */
@@ -345,7 +338,7 @@ void child_poll(struct child *child)
 
 bool child_wait(struct child *child, int timeout_ms)
 {
-	__u64 limit = monotonic_ns() + timeout_ms * 1000000ull;
+	__u64 limit = clock_ns(CLOCK_MONOTONIC) + timeout_ms * 1000000ull;
 
 	for (;;) {
 		struct pollfd fds[] = {
@@ -359,7 +352,7 @@ bool child_wait(struct child *child, int timeout_ms)
 		child_poll(child);
 		if (child->ended || !child->pid)
 			return true;
-		now = monotonic_ns();
+		now = clock_ns(CLOCK_MONOTONIC);
 		if (timeout_ms >= 0 && now >= limit)
 			return false;
 		if (child->pidfd >= 0)

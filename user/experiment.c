@@ -18,6 +18,7 @@
 #include "attribution.h"
 #include "awake.h"
 #include "child.h"
+#include "clock.h"
 #include "commands.h"
 #include "experiment.h"
 #include "iperf3.h"
@@ -65,14 +66,6 @@ struct experiment {
 	bool quiet;
 	char trouble[256];		/* first reason why the result is not complete */
 };
-
-static __u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
-}
 
 static void note_trouble(struct experiment *run, const char *text)
 {

@@ -109,17 +109,6 @@ static void fill_rtt(const struct result *result, struct phase *phase, __u64 *va
 	summary_of_values(values, count, &phase->rtt);
 }
 
-static __u64 own_sojourn(const struct probe *probe, __u32 qdisc)
-{
-	__u64 sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < probe->leg_count; i++)
-		if (probe->legs[i].kind == LEG_QDISC && probe->legs[i].qdisc == qdisc)
-			sum += probe->legs[i].ns;
-	return sum;
-}
-
 static void fill_own_median(const struct result *result, const struct phase *phase,
 			    struct phase_qdisc *qdisc, __u64 *values)
 {
@@ -129,7 +118,7 @@ static void fill_own_median(const struct result *result, const struct phase *pha
 
 	for (i = 0; i < result->probe_count; i++)
 		if (received_in(&result->probes[i], phase))
-			values[count++] = own_sojourn(&result->probes[i], qdisc->qdisc);
+			values[count++] = probe_time_in(&result->probes[i], qdisc->qdisc);
 	summary_of_values(values, count, &own);
 	qdisc->own_median_ns = own.p50;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "netlink.h"
 #include "netns.h"
 #include "qdisc_options.h"
@@ -209,14 +210,6 @@ static void drop_nameless(struct qdisc_tree *tree)
 	tree->count = kept;
 }
 
-static __u64 monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* Send the dump request that was begun until an answer is consistent. */
 static int send_dump(struct netlink *netlink, mnl_cb_t callback, struct dump *dump,
 		     const char *what, struct error *error)
@@ -247,7 +240,7 @@ static int dump_qdiscs(struct netlink *netlink, struct dump *dump, struct error 
 	mnl_attr_put(header, TCA_DUMP_INVISIBLE, 0, NULL);
 	if (send_dump(netlink, take_qdisc, dump, "read the qdiscs", error))
 		return -1;
-	dump->tree.time_ns = monotonic_ns();
+	dump->tree.time_ns = clock_ns(CLOCK_MONOTONIC);
 	header = netlink_message(netlink, RTM_GETQDISC, NLM_F_DUMP);
 	mnl_nlmsg_put_extra_header(header, sizeof(struct tcmsg));
 	return send_dump(netlink, take_visible, dump, "read the visible qdiscs", error);

@@ -63,3 +63,14 @@ void result_free(struct result *result)
 	free(result->retransmits);
 	result_init(result);
 }
+
+__u64 probe_time_in(const struct probe *probe, __u32 qdisc)
+{
+	__u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < probe->leg_count; i++)
+		if (probe->legs[i].kind == LEG_QDISC && probe->legs[i].qdisc == qdisc)
+			sum += probe->legs[i].ns;
+	return sum;
+}

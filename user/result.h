@@ -189,6 +189,9 @@ struct result {
 	char incomplete_why[256];	/* the first reason; "" where complete */
 };
 
+/* Time that the probe and its reply spent in that qdisc (index into result.qdiscs), ns. */
+__u64 probe_time_in(const struct probe *probe, __u32 qdisc);
+
 void result_init(struct result *result);
 void result_free(struct result *result);
 

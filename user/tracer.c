@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "tier.h"
 #include "tracer.h"
 
@@ -42,14 +43,6 @@ struct tracer {
 	__u64 *sampled;			/* packets in slices given out, by record */
 	bool attached;
 };
-
-static __u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static int on_event(void *context, void *data, size_t size)
 {
@@ -180,7 +173,7 @@ static void read_moment(struct tracer *tracer, struct slice_moment *moment)
 {
 	unsigned int i;
 
-	moment->time_ns = now_ns();
+	moment->time_ns = clock_ns(CLOCK_MONOTONIC);
 	for (i = 0; i < tracer->view.max_qdiscs; i++) {
 		const struct qdisc_record *record = &tracer->view.records[i];
 
@@ -252,11 +245,11 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 {
 	tracer->slice = 1;
 	*tracer->view.slice = 1;
-	tracer->ends[0].time_ns = now_ns();
+	tracer->ends[0].time_ns = clock_ns(CLOCK_MONOTONIC);
 	if (tracer->operations->attach(tracer->tier, error))
 		return -1;
 	tracer->attached = true;
-	tracer->ends[0].time_ns = now_ns();
+	tracer->ends[0].time_ns = clock_ns(CLOCK_MONOTONIC);
 	return 0;
 }
 
@@ -281,7 +274,7 @@ int tracer_poll(struct tracer *tracer, struct error *error)
 		return error_set_errno(error, EXIT_INCOMPLETE, "cannot read the BPF ring buffer");
 	}
 	if (tracer->attached &&
-	    now_ns() - tracer->ends[(tracer->slice - 1) % (SLICES_KEPT + 1)].time_ns >=
+	    clock_ns(CLOCK_MONOTONIC) - tracer->ends[(tracer->slice - 1) % (SLICES_KEPT + 1)].time_ns >=
 		    tracer->options.slice_ns)
 		tracer_cut(tracer);
 	return 0;
