@@ -10,6 +10,8 @@
 #   VM_MIRROR=URL, VM_SECURITY_MIRROR=URL
 #                      Debian's archives, where this machine's own sources do not name them
 
+# The scripts read what is set here.
+# shellcheck disable=SC2034
 set -euo pipefail
 
 work_dir=$(realpath -m "${VM_DIR:-$(dirname "${BASH_SOURCE[0]}")/../../build/vm}")
@@ -17,8 +19,6 @@ cache_dir=$(realpath -m "${VM_CACHE:-$(dirname "${BASH_SOURCE[0]}")/../../build/
 build_dir=${SOJOURN_BUILD:+$(realpath -m "$SOJOURN_BUILD")}
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 
-# The scripts read these.
-# shellcheck disable=SC2034
 tests=${build_dir:-build}/tests sojourn=${build_dir:-.}/sojourn
 
 # Name, suite of Debian, package that stands for the newest kernel there.

@@ -55,7 +55,7 @@ modprobe -q sch_tbf
 echo "BTF of the kernel: $(has /sys/kernel/btf/vmlinux)"
 echo "BTF of modules: $(has /sys/kernel/btf/sch_tbf)"
 echo "kprobe events: $(has /sys/bus/event_source/devices/kprobe)"
-echo "kprobe.multi: $(has_function bpf_kprobe_multi_link_attach)"
+echo "kprobe.multi: $(has_function register_fprobe_ips)"
 echo "trampolines (fentry): $(has_function bpf_trampoline_link_prog)"
 echo "lockdown: $(cat /sys/kernel/security/lockdown 2>/dev/null || echo 'not there')"
 for name in enqueue dequeue drop; do
