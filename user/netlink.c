@@ -11,6 +11,8 @@
 #define REQUEST_SIZE	4096
 /* The kernel fills at most this much of one datagram (net/netlink/af_netlink.c, netlink_dump). */
 #define ANSWER_SIZE	32768
+/* A dump that changes under the reader is taken again so many times. */
+#define DUMP_TRIES	20
 
 struct netlink {
 	struct mnl_socket *socket;
@@ -196,4 +198,29 @@ int netlink_send(struct netlink *netlink, mnl_cb_t callback, void *data, const c
 	if (!answer.reason && answer.interrupted)
 		answer.reason = EINTR;
 	return answer.reason ? fail(&answer, what, error) : 0;
+}
+
+int netlink_dump(struct netlink *netlink, mnl_cb_t callback, void (*begin)(void *data), void *data,
+		 const char *what, struct error *error)
+{
+	int tries;
+
+	for (tries = 0; tries < DUMP_TRIES; tries++) {
+		begin(data);
+		if (!netlink_send(netlink, callback, data, what, error))
+			return 0;
+		if (errno != EINTR)
+			break;
+	}
+	return -1;
+}
+
+void netlink_copy_text(char *to, size_t size, const struct nlattr *attribute)
+{
+	size_t length = mnl_attr_get_payload_len(attribute);
+
+	if (length >= size)
+		length = size - 1;
+	memcpy(to, mnl_attr_get_payload(attribute), length);
+	to[length] = '\0';
 }

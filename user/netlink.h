@@ -36,4 +36,15 @@ struct nlmsghdr *netlink_message(struct netlink *netlink, __u16 type, __u16 flag
 int netlink_send(struct netlink *netlink, mnl_cb_t callback, void *data, const char *what,
 		 struct error *error);
 
+/*
+ * The same for a dump, sent again while the kernel marks its answer as
+ * inconsistent. begin(data) is called before each attempt: data must then be as
+ * if no message had come yet.
+ */
+int netlink_dump(struct netlink *netlink, mnl_cb_t callback, void (*begin)(void *data), void *data,
+		 const char *what, struct error *error);
+
+/* Copy an attribute's text, cut to fit; size counts the '\0' that always ends it. */
+void netlink_copy_text(char *to, size_t size, const struct nlattr *attribute);
+
 #endif

@@ -88,6 +88,18 @@ __u32 netns_inode(int netns_fd)
 	return fstat(netns_fd, &status) ? 0 : status.st_ino;
 }
 
+__u32 netns_identify(int netns_fd, struct error *error)
+{
+	int own = netns_fd < 0 ? netns_open_own(error) : -1;
+	__u32 inode = netns_inode(netns_fd < 0 ? own : netns_fd);
+
+	if (!inode && (netns_fd >= 0 || own >= 0))
+		error_set_errno(error, EXIT_CANNOT, "cannot tell which network namespace this is");
+	if (own >= 0)
+		close(own);
+	return inode;
+}
+
 static int read_cookie(void *argument, struct error *error)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -19,6 +19,9 @@ int netns_open_own(struct error *error);
 /* Inode number of a namespace, as /proc/PID/ns/net shows it; 0 and errno on failure. */
 __u32 netns_inode(int netns_fd);
 
+/* The same where -1 is the namespace that this thread is in; 0 and error. */
+__u32 netns_identify(int netns_fd, struct error *error);
+
 /*
  * The namespace's cookie: unlike the inode number never given to another one
  * while the kernel runs (net/core/net_namespace.c, setup_net; SO_NETNS_COOKIE

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "netlink.h"
@@ -16,26 +15,14 @@
 #include "qdisc_options.h"
 #include "qdisc_tree.h"
 
-/* A dump that changes under the reader is taken again so many times. */
-#define DUMP_TRIES	20
-
 /* What a dump collects. */
 struct dump {
 	struct qdisc_tree tree;
+	size_t before;		/* qdiscs from dumps that have ended */
 	size_t room;
 	__u32 netns;
 	const char *netns_name;
 };
-
-static void copy_text(char *to, size_t size, const struct nlattr *attribute)
-{
-	size_t length = mnl_attr_get_payload_len(attribute);
-
-	if (length >= size)
-		length = size - 1;
-	memcpy(to, mnl_attr_get_payload(attribute), length);
-	to[length] = '\0';
-}
 
 static void take_basic(struct qdisc_kernel_counters *kernel, const struct nlattr *attribute)
 {
@@ -89,6 +76,11 @@ static int take_statistic(const struct nlattr *attribute, void *data)
 	return MNL_CB_OK;
 }
 
+void qdisc_counters_parse(struct qdisc_kernel_counters *kernel, const struct nlattr *statistics)
+{
+	mnl_attr_parse_nested(statistics, take_statistic, kernel);
+}
+
 int qdisc_info_parse(struct qdisc_info *info, const struct nlmsghdr *header)
 {
 	const struct nlattr *attribute, *options = NULL;
@@ -107,13 +99,13 @@ int qdisc_info_parse(struct qdisc_info *info, const struct nlmsghdr *header)
 	mnl_attr_for_each(attribute, header, sizeof(*message)) {
 		switch (mnl_attr_get_type(attribute)) {
 		case TCA_KIND:
-			copy_text(info->kind, sizeof(info->kind), attribute);
+			netlink_copy_text(info->kind, sizeof(info->kind), attribute);
 			break;
 		case TCA_OPTIONS:
 			options = attribute;
 			break;
 		case TCA_STATS2:
-			mnl_attr_parse_nested(attribute, take_statistic, &info->kernel);
+			qdisc_counters_parse(&info->kernel, attribute);
 			break;
 		}
 	}
@@ -192,7 +184,7 @@ static int take_link(const struct nlmsghdr *header, void *data)
 			struct qdisc_info *info = &dump->tree.qdiscs[i];
 
 			if (info->ifindex == (__u32)message->ifi_index)
-				copy_text(info->device, sizeof(info->device), attribute);
+				netlink_copy_text(info->device, sizeof(info->device), attribute);
 		}
 	}
 	return MNL_CB_OK;
@@ -210,21 +202,11 @@ static void drop_nameless(struct qdisc_tree *tree)
 	tree->count = kept;
 }
 
-/* Send the dump request that was begun until an answer is consistent. */
-static int send_dump(struct netlink *netlink, mnl_cb_t callback, struct dump *dump,
-		     const char *what, struct error *error)
+static void begin_dump(void *data)
 {
-	const size_t count = dump->tree.count;
-	int tries;
+	struct dump *dump = data;
 
-	for (tries = 0; tries < DUMP_TRIES; tries++) {
-		dump->tree.count = count;
-		if (!netlink_send(netlink, callback, dump, what, error))
-			return 0;
-		if (errno != EINTR)
-			break;
-	}
-	return -1;
+	dump->tree.count = dump->before;
 }
 
 /*
@@ -238,12 +220,13 @@ static int dump_qdiscs(struct netlink *netlink, struct dump *dump, struct error 
 
 	mnl_nlmsg_put_extra_header(header, sizeof(struct tcmsg));
 	mnl_attr_put(header, TCA_DUMP_INVISIBLE, 0, NULL);
-	if (send_dump(netlink, take_qdisc, dump, "read the qdiscs", error))
+	if (netlink_dump(netlink, take_qdisc, begin_dump, dump, "read the qdiscs", error))
 		return -1;
+	dump->before = dump->tree.count;
 	dump->tree.time_ns = clock_ns(CLOCK_MONOTONIC);
 	header = netlink_message(netlink, RTM_GETQDISC, NLM_F_DUMP);
 	mnl_nlmsg_put_extra_header(header, sizeof(struct tcmsg));
-	return send_dump(netlink, take_visible, dump, "read the visible qdiscs", error);
+	return netlink_dump(netlink, take_visible, begin_dump, dump, "read the visible qdiscs", error);
 }
 
 static int dump_links(struct netlink *netlink, struct dump *dump, struct error *error)
@@ -252,19 +235,7 @@ static int dump_links(struct netlink *netlink, struct dump *dump, struct error *
 
 	mnl_nlmsg_put_extra_header(header, sizeof(struct ifinfomsg));
 	mnl_attr_put_u32(header, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
-	return send_dump(netlink, take_link, dump, "read the devices", error);
-}
-
-static __u32 inode_of(int netns_fd, struct error *error)
-{
-	int own = netns_fd < 0 ? netns_open_own(error) : -1;
-	__u32 inode = netns_inode(netns_fd < 0 ? own : netns_fd);
-
-	if (!inode && (netns_fd >= 0 || own >= 0))
-		error_set_errno(error, EXIT_CANNOT, "cannot tell which network namespace this is");
-	if (own >= 0)
-		close(own);
-	return inode;
+	return netlink_dump(netlink, take_link, begin_dump, dump, "read the devices", error);
 }
 
 static int append(struct qdisc_tree *tree, const struct dump *dump, struct error *error)
@@ -291,7 +262,7 @@ int qdisc_tree_read(struct qdisc_tree *tree, int netns_fd, const char *netns_nam
 	struct netlink *netlink;
 	int status = -1;
 
-	dump.netns = inode_of(netns_fd, error);
+	dump.netns = netns_identify(netns_fd, error);
 	if (!dump.netns)
 		return -1;
 	netlink = netlink_open(netns_fd, error);

@@ -13,9 +13,10 @@
 
 #include "error.h"
 
+struct nlattr;
 struct nlmsghdr;
 
-#define QDISC_OPTIONS_MAX	12
+#define QDISC_OPTIONS_MAX	28
 
 enum qdisc_option_unit {
 	OPTION_BIT_PER_S,
@@ -24,6 +25,11 @@ enum qdisc_option_unit {
 	OPTION_NS,
 	OPTION_NUMBER,
 	OPTION_HANDLE,		/* major:minor, shown in hexadecimal */
+	OPTION_SIGNED,		/* an __s64 */
+	OPTION_PER_BILLION,	/* a share: 10000000 is 1 % */
+	OPTION_WORD,		/* a number that tc writes as a word: qdisc_option_text() */
+	OPTION_PRIOMAP,		/* 16 bands of 4 bits, that of priority 0 lowest */
+	OPTION_QUEUES,		/* count << 16 | first, as tc's count@first */
 };
 
 struct qdisc_option {
@@ -77,6 +83,9 @@ int qdisc_tree_read(struct qdisc_tree *tree, int netns_fd, const char *netns_nam
  * which it does not tell. Returns 0, or -1 with errno EBADMSG where it is none.
  */
 int qdisc_info_parse(struct qdisc_info *info, const struct nlmsghdr *header);
+
+/* A TCA_STATS2 attribute, of a qdisc or of a class. What it lacks stays as it was. */
+void qdisc_counters_parse(struct qdisc_kernel_counters *kernel, const struct nlattr *statistics);
 
 /* The qdisc with that identity, or NULL. Owned by tree. */
 const struct qdisc_info *qdisc_tree_find(const struct qdisc_tree *tree, __u32 netns,
