@@ -12,8 +12,14 @@
 
 #include "result.h"
 
-/* Fill result.attribution and the shares in the load phase. */
+/* Fill the attribution of each load phase and the shares in it. */
 int attribution_fill(struct result *result, struct error *error);
+
+/*
+ * The verdicts of all load phases, one after the other. The caller frees it;
+ * NULL: out of memory.
+ */
+char *attribution_verdicts(const struct result *result);
 
 /*
  * A share as text with at most one decimal, cut off rather than rounded: one that

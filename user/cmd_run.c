@@ -17,7 +17,6 @@
 #include "guard.h"
 #include "out.h"
 #include "output_file.h"
-#include "phase.h"
 #include "scenario.h"
 
 #define LIST_MAX	EXPERIMENT_NETNS_MAX
@@ -134,13 +133,14 @@ fail:
 	return command_fail(&cmd_run, error.code, "%s", error.text);
 }
 
-static int parse_conditions(struct run_options *options)
+static int parse_conditions(struct run_options *options, const struct scenario *scenario)
 {
 	struct error error;
 
 	for (size_t i = 0; i < options->fail_if_count; i++) {
 		options->conditions[i] = expression_parse(options->fail_if[i], &error);
-		if (!options->conditions[i])
+		if (!options->conditions[i] ||
+		    expression_check(options->conditions[i], scenario, &error))
 			return command_fail(&cmd_run, error.code, "--fail-if '%s': %s",
 					    options->fail_if[i], error.text);
 	}
@@ -204,6 +204,28 @@ static char *summary_text(const struct result *result)
 	return text;
 }
 
+/* iperf3.json, or with several loads iperf3-upload.json and so on. */
+static int write_iperf3(const char *directory, const struct result *result,
+			const struct experiment_output *output, struct guard *guard,
+			struct error *error)
+{
+	bool several = result->scenario.load_direction == LOAD_EACH;
+	unsigned int i, loads = 0;
+	char name[64];
+
+	for (i = 0; i < result->phase_count; i++) {
+		const struct scenario_phase *plan = &result->phases[i].plan;
+
+		if (plan->kind != PHASE_LOAD)
+			continue;
+		snprintf(name, sizeof(name), "iperf3%s%s.json", several ? "-" : "",
+			 several ? plan->name : "");
+		if (write_in_directory(directory, name, output->iperf3[loads++], guard, error))
+			return -1;
+	}
+	return 0;
+}
+
 static int write_directory(const char *directory, const struct result *result, const char *json,
 			   const struct experiment_output *output, struct guard *guard,
 			   struct error *error)
@@ -220,7 +242,7 @@ static int write_directory(const char *directory, const struct result *result, c
 	}
 	failed = write_in_directory(directory, "result.json", json, guard, error) ||
 		 write_in_directory(directory, "summary.txt", summary, guard, error) ||
-		 write_in_directory(directory, "iperf3.json", output->iperf3, guard, error) ||
+		 write_iperf3(directory, result, output, guard, error) ||
 		 write_in_directory(directory, "ping.txt", output->ping, guard, error);
 	free(summary);
 	if (failed && error->code == EXIT_USAGE)
@@ -229,26 +251,27 @@ static int write_directory(const char *directory, const struct result *result, c
 }
 
 /* Progress: a line that is written over on a terminal, else a line per phase. */
-static void show_progress(enum phase_name phase, double gone_s, double all_s)
+static void show_progress(const char *phase, double gone_s, double all_s)
 {
-	static int shown_phase = -1, shown_second = -1;
+	static const char *shown_phase;
+	static int shown_second = -1;
 	bool terminal = isatty(STDERR_FILENO);
 	int width = 30, filled;
 
 	if (!terminal) {
-		if ((int)phase != shown_phase)
-			fprintf(stderr, "%s: %.0f s\n", phase_name_text(phase), all_s);
+		if (phase != shown_phase)
+			fprintf(stderr, "%s: %.0f s\n", phase, all_s);
 		shown_phase = phase;
 		return;
 	}
-	if ((int)phase == shown_phase && (int)(gone_s * 4) == shown_second)
+	if (phase == shown_phase && (int)(gone_s * 4) == shown_second)
 		return;
 	shown_phase = phase;
 	shown_second = (int)(gone_s * 4);
 	if (gone_s > all_s)
 		gone_s = all_s;
 	filled = all_s > 0 ? (int)(gone_s / all_s * width) : width;
-	fprintf(stderr, "\r\033[K%-9s [%.*s%*s] %.0f of %.0f s", phase_name_text(phase), filled,
+	fprintf(stderr, "\r\033[K%-9s [%.*s%*s] %.0f of %.0f s", phase, filled,
 		"##############################", width - filled, "", gone_s, all_s);
 }
 
@@ -348,7 +371,8 @@ static int run_experiment(struct run_options *options, const struct scenario *sc
 		command_fail(&cmd_run, code, "%s (`sojourn lab list` shows what is left)",
 			     output.left_behind);
 	result_free(&result);
-	free(output.iperf3);
+	for (int i = 0; i < SCENARIO_LOADS_MAX; i++)
+		free(output.iperf3[i]);
 	free(output.ping);
 	return code;
 }
@@ -400,7 +424,7 @@ static int run(int argc, char *argv[])
 	if (!code)
 		code = fill_scenario(&options, &scenario);
 	if (!code)
-		code = parse_conditions(&options);
+		code = parse_conditions(&options, &scenario);
 	if (!code && options.directory)
 		code = check_directory(options.directory);
 	if (!code)
@@ -417,13 +441,14 @@ static void help(void)
 	puts("Builds the scenario's lab, drives iperf3 and ping through it, traces every packet,\n"
 	     "prints the summary, and removes everything again.\n"
 	     "\n"
-	     "  SCENARIO        a name (bottleneck) or a file\n"
+	     "  SCENARIO        a name (bottleneck, office) or a file; bottleneck is the default\n"
 	     "  --json FILE     write the result as JSON; \"-\": to stdout, the summary to stderr\n"
-	     "  --out DIR       write result.json, summary.txt, iperf3.json and ping.txt there\n"
+	     "  --out DIR       write result.json, summary.txt, iperf3.json and ping.txt there; with two\n"
+	     "                  loads iperf3-upload.json and iperf3-download.json\n"
 	     "  --set KEY=VALUE set a value of the scenario; may be repeated\n"
 	     "  --fail-if EXPR  exit with 1 where EXPR holds, as in 'load.rtt.p99 > 20ms'\n"
-	     "  --netns NAME    trace the qdiscs of this namespace, not of the lab's three;\n"
-	     "                  may be repeated\n"
+	     "  --netns NAME    trace this namespace and no other (default: all of the lab's); may be\n"
+	     "                  repeated. The verdict then knows of its devices alone\n"
 	     "\n"
 	     "Exit codes: 0 done; 1 a --fail-if held; 2 bad usage; 3 cannot run here; 4 done,\n"
 	     "but incomplete; 130, 143 interrupted, everything removed.\n");

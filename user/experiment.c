@@ -49,6 +49,7 @@ struct experiment {
 	struct tracer *tracer;
 	struct timeline *timeline;
 	struct child server, client, ping;
+	unsigned int loads;		/* that are over */
 	struct witness_netns netns[NETNS_MAX];
 	size_t netns_count;
 	int opened[NETNS_MAX];		/* descriptors of ours among them */
@@ -105,7 +106,7 @@ static int choose_cpu(struct experiment *run, struct error *error)
 	int cpu;
 
 	if (scenario->lab_cpu == LAB_CPU_ANY ||
-	    (scenario->lab_cpu == LAB_CPU_AUTO && scenario->qdisc_rate > ONE_CPU_UP_TO) ||
+	    (scenario->lab_cpu == LAB_CPU_AUTO && scenario_rate(scenario) > ONE_CPU_UP_TO) ||
 	    sched_getaffinity(0, sizeof(run->previous_cpus), &run->previous_cpus))
 		return 0;
 	for (cpu = CPU_SETSIZE - 1; cpu > 0; cpu--)
@@ -123,9 +124,12 @@ static int choose_cpu(struct experiment *run, struct error *error)
 /* ping's times come from CLOCK_REALTIME: a step falsifies what it prints. */
 static void watch_clock(struct experiment *run)
 {
-	__s64 offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-	__s64 step = offset - run->clock_offset;
+	__u64 before = clock_ns(CLOCK_MONOTONIC), now = clock_ns(CLOCK_REALTIME);
+	__s64 offset = now - before, step = offset - run->clock_offset;
 
+	/* Preempted between two readings it would see a step, and another one back. */
+	if (clock_ns(CLOCK_MONOTONIC) - before > CLOCK_STEP_NS / 2)
+		return;
 	if (run->clock_offset && (step > CLOCK_STEP_NS || step < -CLOCK_STEP_NS))
 		run->result->clock_steps++;
 	run->clock_offset = offset;
@@ -157,11 +161,11 @@ static int turn(struct experiment *run, struct error *error)
 	return interrupted(run, error);
 }
 
-static void progress(const struct experiment *run, enum phase_name phase, __u64 begin_ns,
+static void progress(const struct experiment *run, const struct phase *phase, __u64 begin_ns,
 		     __u64 length_ns)
 {
 	if (run->options->progress)
-		run->options->progress(phase, (clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9,
+		run->options->progress(phase->plan.name, (clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9,
 				       length_ns / 1e9);
 }
 
@@ -190,11 +194,13 @@ static int failed_child(const struct child *child, const char *name, struct erro
 			 child_status_text(child, how), last_words(child, said, sizeof(said)));
 }
 
-static int wait_until(struct experiment *run, enum phase_name phase, __u64 begin_ns,
-		      __u64 length_ns, struct error *error)
+static int wait_until(struct experiment *run, const struct phase *phase, __u64 end_ns,
+		      struct error *error)
 {
-	while (clock_ns(CLOCK_MONOTONIC) - begin_ns < length_ns) {
-		progress(run, phase, begin_ns, length_ns);
+	__u64 begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+	while (clock_ns(CLOCK_MONOTONIC) < end_ns) {
+		progress(run, phase, begin_ns, end_ns - begin_ns);
 		if (turn(run, error))
 			return -1;
 		if (run->ping.ended)
@@ -240,22 +246,64 @@ static int find_programs(struct experiment *run, struct error *error)
 	return ping_version(run->ping_path, version, sizeof(version), error);
 }
 
+static struct lab_qdisc lab_qdisc_of(const struct scenario_qdisc *qdisc)
+{
+	return (struct lab_qdisc){
+		.kind = qdisc->kind,
+		.rate_bit_per_s = qdisc->rate,
+		.burst_bytes = qdisc->burst,
+		.latency_ns = qdisc->latency_ns,
+	};
+}
+
+/* Who is who, and what is not as it was asked for. */
+static void describe_lab(struct experiment *run)
+{
+	const char *kind = lab_qdisc_kind(run->lab, LAB_WAN);
+	struct result *result = run->result;
+	unsigned int i;
+
+	for (i = 0; i < lab_host_count(run->lab) && i < RESULT_HOSTS_MAX; i++) {
+		struct result_host *host = &result->hosts[result->host_count++];
+
+		host->netns = lab_netns_inode(run->lab, i);
+		snprintf(host->netns_name, sizeof(host->netns_name), "%s",
+			 lab_netns_name(run->lab, i));
+		snprintf(host->role, sizeof(host->role), "%s", lab_role(run->lab, i));
+	}
+	if (!strcmp(kind, result->scenario.qdisc_kind))
+		return;
+	snprintf(result->note, sizeof(result->note),
+		 "this kernel has no %s (module sch_%s): %s takes its place on wan0",
+		 result->scenario.qdisc_kind, result->scenario.qdisc_kind, kind);
+	snprintf(result->scenario.qdisc_kind, sizeof(result->scenario.qdisc_kind), "%s", kind);
+}
+
 static int build_lab(struct experiment *run, struct error *error)
 {
 	const struct scenario *scenario = run->scenario;
 	struct lab_options options = {
 		.prefix = scenario->lab_prefix,
+		.topology = scenario->topology,
 		.ipv6 = scenario->lab_ipv6,
-		.qdisc_kind = scenario->qdisc_kind,
-		.rate_bit_per_s = scenario->qdisc_rate,
-		.burst_bytes = scenario->qdisc_burst,
-		.latency_ns = scenario->qdisc_latency_ns,
+		.qdiscs[LAB_WAN] = {
+			.kind = scenario->qdisc_kind,
+			.otherwise = scenario_otherwise(scenario),
+			.rate_bit_per_s = scenario->qdisc_rate,
+			.burst_bytes = scenario->qdisc_burst,
+			.latency_ns = scenario->qdisc_latency_ns,
+		},
+		.qdiscs[LAB_UPLINK] = lab_qdisc_of(&scenario->up),
+		.qdiscs[LAB_DOWNLINK] = lab_qdisc_of(&scenario->down),
 	};
 
 	if (guard_lab(run->options->guard, scenario->lab_prefix, error))
 		return -1;
 	run->lab = lab_create(&options, error);
-	return run->lab ? 0 : -1;
+	if (!run->lab)
+		return -1;
+	describe_lab(run);
+	return 0;
 }
 
 /* The namespaces to trace: those asked for, else the lab's. */
@@ -266,11 +314,11 @@ static int open_namespaces(struct experiment *run, struct error *error)
 	int fd;
 
 	if (!options->netns) {
-		for (i = 0; i < LAB_HOSTS; i++) {
+		for (i = 0; i < lab_host_count(run->lab); i++) {
 			run->netns[i].fd = lab_netns(run->lab, i);
 			run->netns[i].name = lab_netns_name(run->lab, i);
 		}
-		run->netns_count = LAB_HOSTS;
+		run->netns_count = lab_host_count(run->lab);
 		return 0;
 	}
 	for (i = 0; i < options->netns_count; i++) {
@@ -285,14 +333,29 @@ static int open_namespaces(struct experiment *run, struct error *error)
 	return 0;
 }
 
+static bool is_traced(const struct experiment *run, __u32 netns)
+{
+	size_t i;
+
+	for (i = 0; i < run->netns_count; i++)
+		if (netns_inode(run->netns[i].fd) == netns)
+			return true;
+	return false;
+}
+
+/*
+ * Probes are followed where qdiscs are traced, and nowhere else: with one host of
+ * several in sight it must show what lies beyond. The client is the exception,
+ * because sending and arrival there make the RTT.
+ */
 static int start_tracer(struct experiment *run, struct error *error)
 {
-	__u32 wanted[NETNS_MAX], lab[LAB_HOSTS];
+	__u32 wanted[NETNS_MAX + 1], client = lab_netns_inode(run->lab, LAB_CLIENT);
 	struct tracer_options options = {
 		.netns = wanted,
 		.netns_count = run->netns_count,
-		.probe_netns = lab,
-		.probe_netns_count = LAB_HOSTS,
+		.probe_netns = wanted,
+		.probe_netns_count = run->netns_count,
 		.probes = true,
 		.probe_payload = run->scenario->probe_size,
 		.tcp = true,
@@ -302,8 +365,8 @@ static int start_tracer(struct experiment *run, struct error *error)
 
 	for (i = 0; i < run->netns_count; i++)
 		wanted[i] = netns_inode(run->netns[i].fd);
-	for (i = 0; i < LAB_HOSTS; i++)
-		lab[i] = lab_netns_inode(run->lab, i);
+	if (!is_traced(run, client))
+		wanted[options.probe_netns_count++] = client;
 	run->tracer = witness_begin(&options, run->netns, run->netns_count, &run->before, error);
 	if (!run->tracer)
 		return -1;
@@ -327,14 +390,14 @@ static int start_ping(struct experiment *run, unsigned int count, struct error *
 			  error);
 }
 
-static int start_load(struct experiment *run, struct error *error)
+static int start_load(struct experiment *run, const struct phase *phase, struct error *error)
 {
 	const struct scenario *scenario = run->scenario;
 	struct iperf3_options options = {
 		.server = lab_address(run->lab, LAB_SERVER, scenario->lab_ipv6),
 		.port = scenario->load_port,
 		.proto = scenario->load_proto,
-		.direction = scenario->load_direction,
+		.direction = phase->plan.direction,
 		.seconds = scenario->load_ns / SECOND_NS,
 		.streams = scenario->load_streams,
 		.congestion = scenario->load_congestion,
@@ -345,41 +408,40 @@ static int start_load(struct experiment *run, struct error *error)
 	if (iperf3_start_client(&run->client, lab_netns(run->lab, LAB_CLIENT), run->iperf3_path,
 				&options, error))
 		return -1;
-	run->moments.load_begin_ns = run->client.started_ns;
+	run->moments.loads[run->loads].begin_ns = run->client.started_ns;
 	return 0;
 }
 
-static int keep_command(struct result *result)
+static int keep_command(struct phase_load *load)
 {
 	char *const *command = iperf3_client_command();
 	size_t i, count = 0;
 
 	while (command[count])
 		count++;
-	result->iperf3_command = calloc(count + 1, sizeof(char *));
-	if (!result->iperf3_command)
+	load->command = calloc(count + 1, sizeof(char *));
+	if (!load->command)
 		return -1;
 	for (i = 0; i < count; i++) {
-		result->iperf3_command[i] = strdup(command[i]);
-		if (!result->iperf3_command[i])
+		load->command[i] = strdup(command[i]);
+		if (!load->command[i])
 			return -1;
 	}
 	return 0;
 }
 
-static int read_load(struct experiment *run, struct error *error)
+static int read_load(struct experiment *run, struct phase_load *load, struct error *error)
 {
-	struct result *result = run->result;
 	char how[CHILD_STATUS_TEXT];
 
 	if (iperf3_parse(run->client.out_text ? run->client.out_text : "",
-			 run->client.out_length, &result->iperf3, error))
+			 run->client.out_length, &load->iperf3, error))
 		return -1;
 	if (!ended_well(&run->client))
 		return error_set(error, EXIT_INCOMPLETE, "iperf3 ended with %s",
 				 child_status_text(&run->client, how));
-	result->have_iperf3 = true;
-	return keep_command(result) ? error_set(error, EXIT_CANNOT, "out of memory") : 0;
+	load->have_iperf3 = true;
+	return keep_command(load) ? error_set(error, EXIT_CANNOT, "out of memory") : 0;
 }
 
 /* Did ping end as it should? Exit code 1: some probes had no reply, which is a result. */
@@ -388,31 +450,41 @@ static bool pinged(const struct child *ping)
 	return ping->ended && WIFEXITED(ping->status) && WEXITSTATUS(ping->status) <= 1;
 }
 
-/* The loaded phase: from the client's start to its end. */
-static int run_load(struct experiment *run, struct error *error)
+/* Free a child that has ended, with what it printed kept for who wants it. */
+static void put_away(struct child *child, char **text)
+{
+	if (text && !*text) {
+		*text = child->out_text;
+		child->out_text = NULL;
+		child->out_length = 0;
+	}
+	child_free(child);
+}
+
+/* A load: from the client's start to its end. */
+static int run_load(struct experiment *run, struct phase *phase, struct error *error)
 {
 	__u64 length = run->scenario->load_ns;
 
-	if (start_load(run, error))
+	if (start_load(run, phase, error))
 		return -1;
 	while (!run->client.ended) {
-		progress(run, PHASE_LOAD, run->moments.load_begin_ns, length);
+		progress(run, phase, run->client.started_ns, length);
 		if (turn(run, error))
 			return -1;
 		if (run->ping.ended && !pinged(&run->ping))
 			return failed_child(&run->ping, "ping", error);
-		if (clock_ns(CLOCK_MONOTONIC) - run->moments.load_begin_ns >
-		    length + OVERTIME_NS)
+		if (clock_ns(CLOCK_MONOTONIC) - run->client.started_ns > length + OVERTIME_NS)
 			return error_set(error, EXIT_INCOMPLETE,
 					 "iperf3 did not end: %llu s asked for, %llu s waited",
 					 length / SECOND_NS, (length + OVERTIME_NS) / SECOND_NS);
 	}
 	tracer_cut(run->tracer);
-	run->moments.load_end_ns = run->client.ended_ns;
-	return read_load(run, error);
+	run->moments.loads[run->loads].end_ns = run->client.ended_ns;
+	return read_load(run, &phase->load, error);
 }
 
-static int wait_for_ping(struct experiment *run, enum phase_name phase, unsigned int count,
+static int wait_for_ping(struct experiment *run, const struct phase *phase, unsigned int count,
 			 struct error *error)
 {
 	__u64 begin = clock_ns(CLOCK_MONOTONIC);
@@ -441,41 +513,112 @@ static int read_ping(struct experiment *run, struct ping_result *pings, struct e
 	return 0;
 }
 
-/* The first ping's three phases. */
-static int run_main_phases(struct experiment *run, struct error *error)
+static int start_server(struct experiment *run, struct error *error)
+{
+	return iperf3_start_server(&run->server, lab_netns(run->lab, LAB_SERVER),
+				   run->iperf3_path, run->scenario->load_port, SERVER_START_MS,
+				   error);
+}
+
+/*
+ * What the next load needs is made right after the one before, outside of any
+ * phase's window. A server serves one client and ends.
+ */
+static int next_load(struct experiment *run, struct experiment_output *output,
+		     struct error *error)
+{
+	put_away(&run->client, &output->iperf3[run->loads]);
+	child_stop(&run->server, SIGTERM, STOP_MS);
+	put_away(&run->server, NULL);
+	run->loads++;
+	return start_server(run, error);
+}
+
+/* When the time of a phase of the first ping is over by the plan; loads may last longer. */
+static __u64 planned_end(const struct experiment *run, unsigned int index)
 {
 	const struct scenario *scenario = run->scenario;
+	__u64 ns = run->moments.begin_ns;
+	unsigned int i;
 
-	if (iperf3_start_server(&run->server, lab_netns(run->lab, LAB_SERVER), run->iperf3_path,
-				scenario->load_port, SERVER_START_MS, error) ||
-	    start_ping(run, scenario->probe_count, error))
+	for (i = 0; i <= index; i++) {
+		switch (run->result->phases[i].plan.kind) {
+		case PHASE_IDLE:
+			ns += scenario->idle_ns;
+			break;
+		case PHASE_LOAD:
+			ns += scenario->load_ns;
+			break;
+		case PHASE_RECOVERY:
+			ns += scenario->recovery_ns;
+			break;
+		case PHASE_RESTORED:
+			break;
+		}
+	}
+	return ns;
+}
+
+/* Is a load still to come after that phase? */
+static bool is_before_load(const struct result *result, unsigned int index)
+{
+	return index + 1 < result->phase_count && result->phases[index + 1].plan.kind == PHASE_LOAD;
+}
+
+/* Phases before a load end by the plan, the last recovery ends with ping. */
+static int run_phase(struct experiment *run, unsigned int index,
+		     struct experiment_output *output, struct error *error)
+{
+	struct phase *phase = &run->result->phases[index];
+
+	switch (phase->plan.kind) {
+	case PHASE_LOAD:
+		return run_load(run, phase, error);
+	case PHASE_RECOVERY:
+		if (!is_before_load(run->result, index))
+			return wait_for_ping(run, phase, run->scenario->probe_count, error);
+		if (next_load(run, output, error))
+			return -1;
+		return wait_until(run, phase, planned_end(run, index), error);
+	case PHASE_IDLE:
+		return wait_until(run, phase, planned_end(run, index), error);
+	case PHASE_RESTORED:
+		break;
+	}
+	return 0;
+}
+
+/* The first ping's phases: all but restored. */
+static int run_main_phases(struct experiment *run, struct experiment_output *output,
+			   struct error *error)
+{
+	unsigned int i;
+
+	if (start_server(run, error) || start_ping(run, run->scenario->probe_count, error))
 		return -1;
 	run->moments.begin_ns = run->ping.started_ns;
-	if (wait_until(run, PHASE_IDLE, run->moments.begin_ns, scenario->idle_ns, error) ||
-	    run_load(run, error) ||
-	    wait_for_ping(run, PHASE_RECOVERY, scenario->probe_count, error))
-		return -1;
+	for (i = 0; i < run->result->phase_count; i++)
+		if (run_phase(run, i, output, error))
+			return -1;
 	run->moments.end_ns = run->ping.ended_ns;
 	return read_ping(run, &run->pings, error);
 }
 
-/* Once more without the qdisc under test: is the lab's path itself clean? */
+/* Once more without the qdiscs under test: is the lab's path itself clean? */
 static int run_restored_phase(struct experiment *run, struct experiment_output *output,
 			      struct error *error)
 {
 	if (!run->scenario->restored_count)
 		return 0;
-	if (lab_remove_bottleneck(run->lab, error))
+	if (lab_remove_qdiscs(run->lab, error))
 		return -1;
-	output->ping = run->ping.out_text;
-	run->ping.out_text = NULL;
-	run->ping.out_length = 0;
-	child_free(&run->ping);
+	put_away(&run->ping, &output->ping);
 	tracer_cut(run->tracer);
 	if (start_ping(run, run->scenario->restored_count, error))
 		return -1;
 	run->moments.restored_begin_ns = run->ping.started_ns;
-	if (wait_for_ping(run, PHASE_RESTORED, run->scenario->restored_count, error))
+	if (wait_for_ping(run, result_phase(run->result, PHASE_RESTORED),
+			  run->scenario->restored_count, error))
 		return -1;
 	run->moments.restored_end_ns = run->ping.ended_ns;
 	return read_ping(run, &run->pings_restored, error);
@@ -513,7 +656,7 @@ static int measure(struct experiment *run, struct experiment_output *output,
 	struct qdisc_tree kept = { 0 };
 	int failed;
 
-	if (run_main_phases(run, error))
+	if (run_main_phases(run, output, error))
 		return -1;
 	if (witness_end(run->tracer, run->netns, run->netns_count, QUIET_MS, &kept, &run->quiet,
 			error))
@@ -603,36 +746,26 @@ static void judge(struct experiment *run)
 static int evaluate(struct experiment *run, struct error *error)
 {
 	struct result *result = run->result;
+	__u32 client = lab_netns_inode(run->lab, LAB_CLIENT);
 
-	result->scenario = *run->scenario;
-	result->load_begin_ns = run->moments.load_begin_ns;
-	result->load_end_ns = run->moments.load_end_ns;
 	tracer_losses(run->tracer, &result->losses);
 	if (keep_tool(result, run->tracer, error) ||
 	    ledger_join(result, run->tracer, &run->before, &run->after, error) ||
-	    timeline_finish(run->timeline, lab_netns_inode(run->lab, LAB_CLIENT), result, error))
+	    timeline_finish(run->timeline, client, result, error))
 		return -1;
+	if (!is_traced(run, client))
+		timeline_hide_client(result, client);
 	result->ping_unmatched = timeline_match_ping(result, &run->pings, run->moments.begin_ns,
 						     run->moments.end_ns);
 	if (run->moments.restored_begin_ns)
 		result->ping_unmatched += timeline_match_ping(result, &run->pings_restored,
 							      run->moments.restored_begin_ns,
 							      run->moments.restored_end_ns);
-	phase_windows(result->phases, &run->moments, run->scenario->margin_ns,
-		      run->scenario->settle_ns);
+	phase_windows(result, &run->moments, run->scenario->margin_ns, run->scenario->settle_ns);
 	if (phase_fill(result, error) || attribution_fill(result, error))
 		return -1;
 	judge(run);
 	return 0;
-}
-
-static void take_text(struct child *child, char **text)
-{
-	if (*text)
-		return;
-	*text = child->out_text;
-	child->out_text = NULL;
-	child->out_length = 0;
 }
 
 static void stop_child(struct child *child)
@@ -650,11 +783,9 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	stop_child(&run->client);
 	stop_child(&run->ping);
 	stop_child(&run->server);
-	take_text(&run->client, &output->iperf3);
-	take_text(&run->ping, &output->ping);
-	child_free(&run->client);
-	child_free(&run->ping);
-	child_free(&run->server);
+	put_away(&run->client, &output->iperf3[run->loads]);
+	put_away(&run->ping, &output->ping);
+	put_away(&run->server, NULL);
 	tracer_close(run->tracer);
 	timeline_free(run->timeline);
 	if (run->lab)
@@ -703,6 +834,8 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 	struct error late;
 	int failed;
 
+	result->scenario = *options->scenario;
+	result_plan(result);
 	sigprocmask(SIG_SETMASK, NULL, &run.previous);
 	failed = check_congestion(run.scenario, error) || find_programs(&run, error) ||
 		 take_signals(&run, error) || choose_cpu(&run, error) || prepare(&run, error) ||

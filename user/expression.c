@@ -7,7 +7,6 @@
 
 #include "closest.h"
 #include "expression.h"
-#include "phase.h"
 #include "units.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
@@ -17,7 +16,7 @@
 #define DIGITS_MAX	15	/* of a fraction: as many are exact in a double */
 
 #define BIT(n)		(1u << (n))
-#define EVERY_PHASE	(BIT(PHASES) - 1)
+#define EVERY_PHASE	(BIT(PHASE_RESTORED + 1) - 1)
 #define UNDER_LOAD	BIT(PHASE_LOAD)
 #define WHOLE_RUN	0
 
@@ -64,7 +63,7 @@ struct source {
 };
 
 struct figure_kind {
-	unsigned int phases;		/* bits of the phases that have it; 0: the run has it */
+	unsigned int phases;		/* bits of the kinds of phase that have it; 0: the run has it */
 	unsigned int statistics;	/* bits of its statistics; 0: it is a single number */
 	const char *name;
 	enum unit unit;
@@ -75,7 +74,7 @@ struct figure_kind {
 
 struct figure {
 	const struct figure_kind *kind;
-	enum phase_name phase;
+	unsigned int phase;		/* of scenario_known_phases() */
 	enum statistic statistic;
 };
 
@@ -157,7 +156,8 @@ static const char *get_loss(const struct source *source, double *value)
 
 static const char *get_sojourn(const struct source *source, double *value)
 {
-	__u32 cause = source->result->attribution.cause_qdisc;
+	const struct phase *load = result_load_of(source->result, source->phase);
+	__u32 cause = load ? load->load.attribution.cause_qdisc : RESULT_NO_QDISC;
 	unsigned int i;
 
 	if (cause == RESULT_NO_QDISC)
@@ -190,38 +190,38 @@ static const char *get_drops(const struct source *source, double *value)
 
 static const char *get_sent_rate(const struct source *source, double *value)
 {
-	const struct result *result = source->result;
+	const struct phase_load *load = &source->phase->load;
 
-	if (!result->have_iperf3 || !result->iperf3.sent.present)
+	if (!load->have_iperf3 || !load->iperf3.sent.present)
 		return "there is no sender's sum of iperf3";
-	*value = result->iperf3.sent.bits_per_second;
+	*value = load->iperf3.sent.bits_per_second;
 	return NULL;
 }
 
 static const char *get_received_rate(const struct source *source, double *value)
 {
-	const struct result *result = source->result;
+	const struct phase_load *load = &source->phase->load;
 
-	if (!result->have_iperf3 || !result->iperf3.received.present)
+	if (!load->have_iperf3 || !load->iperf3.received.present)
 		return "there is no receiver's sum of iperf3";
-	*value = result->iperf3.received.bits_per_second;
+	*value = load->iperf3.received.bits_per_second;
 	return NULL;
 }
 
 static const char *get_retransmits(const struct source *source, double *value)
 {
-	const struct result *result = source->result;
+	const struct phase_load *load = &source->phase->load;
 
-	if (!result->have_iperf3 || !result->iperf3.sent.present ||
-	    result->iperf3.sent.retransmits < 0)
+	if (!load->have_iperf3 || !load->iperf3.sent.present ||
+	    load->iperf3.sent.retransmits < 0)
 		return "iperf3 counted no retransmits (UDP has none)";
-	*value = result->iperf3.sent.retransmits;
+	*value = load->iperf3.sent.retransmits;
 	return NULL;
 }
 
 static const char *get_share(const struct source *source, double *value)
 {
-	const struct attribution *attribution = &source->result->attribution;
+	const struct attribution *attribution = &source->phase->load.attribution;
 
 	if (!attribution->valid || attribution->cause_qdisc == RESULT_NO_QDISC)
 		return "there was no RTT increase to attribute, or no qdisc to attribute it to";
@@ -231,7 +231,7 @@ static const char *get_share(const struct source *source, double *value)
 
 static const char *get_explained(const struct source *source, double *value)
 {
-	const struct attribution *attribution = &source->result->attribution;
+	const struct attribution *attribution = &source->phase->load.attribution;
 
 	if (!attribution->valid)
 		return "there was no RTT increase to explain";
@@ -242,9 +242,11 @@ static const char *get_explained(const struct source *source, double *value)
 /* Known as soon as both phases have replies, also where it is too small to be explained. */
 static const char *get_increase(const struct source *source, double *value)
 {
-	if (!source->result->phases[PHASE_IDLE].received || !source->phase->received)
+	const struct phase *idle = result_phase(source->result, PHASE_IDLE);
+
+	if (!idle || !idle->received || !source->phase->received)
 		return "it needs replies both when idle and under load";
-	*value = source->result->attribution.rtt_increase_ns;
+	*value = source->phase->load.attribution.rtt_increase_ns;
 	return NULL;
 }
 
@@ -280,18 +282,34 @@ static const struct figure_kind kinds[] = {
 
 /* ---- figures and their names ---- */
 
-#define FIGURES		(COUNT(kinds) * PHASES * STATISTICS)
+static const struct scenario_phase *known_phase(unsigned int index)
+{
+	const struct scenario_phase *known;
 
-/* The figure of an index below FIGURES; false where a kind has none for it. */
+	scenario_known_phases(&known);
+	return &known[index];
+}
+
+static size_t count_figures(void)
+{
+	const struct scenario_phase *known;
+
+	return COUNT(kinds) * scenario_known_phases(&known) * STATISTICS;
+}
+
+/* The figure of an index below count_figures(); false where a kind has none for it. */
 static bool figure_at(size_t index, struct figure *figure)
 {
-	const struct figure_kind *kind = &kinds[index / (PHASES * STATISTICS)];
+	const struct scenario_phase *known;
+	unsigned int phases = scenario_known_phases(&known);
+	const struct figure_kind *kind = &kinds[index / (phases * STATISTICS)];
 
 	figure->kind = kind;
-	figure->phase = index / STATISTICS % PHASES;
+	figure->phase = index / STATISTICS % phases;
 	figure->statistic = index % STATISTICS;
-	return ((kind->phases ? kind->phases : BIT(0)) & BIT(figure->phase)) &&
-	       ((kind->statistics ? kind->statistics : BIT(0)) & BIT(figure->statistic));
+	if (kind->phases ? !(kind->phases & BIT(known[figure->phase].kind)) : figure->phase)
+		return false;
+	return (kind->statistics ? kind->statistics : BIT(0)) & BIT(figure->statistic);
 }
 
 static void figure_name(const struct figure *figure, char name[FIGURE_NAME])
@@ -299,7 +317,7 @@ static void figure_name(const struct figure *figure, char name[FIGURE_NAME])
 	const struct figure_kind *kind = figure->kind;
 
 	snprintf(name, FIGURE_NAME, "%s%s%s%s%s",
-		 kind->phases ? phase_name_text(figure->phase) : "", kind->phases ? "." : "",
+		 kind->phases ? known_phase(figure->phase)->name : "", kind->phases ? "." : "",
 		 kind->name, kind->statistics ? "." : "",
 		 kind->statistics ? statistic_names[figure->statistic] : "");
 }
@@ -307,9 +325,9 @@ static void figure_name(const struct figure *figure, char name[FIGURE_NAME])
 static bool find_figure(const char *name, struct figure *figure)
 {
 	char known[FIGURE_NAME];
-	size_t i;
+	size_t i, count = count_figures();
 
-	for (i = 0; i < FIGURES; i++) {
+	for (i = 0; i < count; i++) {
 		if (!figure_at(i, figure))
 			continue;
 		figure_name(figure, known);
@@ -348,10 +366,10 @@ static void find_near(const char *name, char *near, size_t size)
 	unsigned int best = ~0u, distance;
 	char known[FIGURE_NAME];
 	struct figure figure;
-	size_t i;
+	size_t i, count = count_figures();
 
 	near[0] = '\0';
-	for (i = 0; i < FIGURES; i++) {
+	for (i = 0; i < count; i++) {
 		if (!figure_at(i, &figure))
 			continue;
 		figure_name(&figure, known);
@@ -592,18 +610,48 @@ void expression_free(struct expression *expression)
 
 /* ---- judging ---- */
 
+/* NULL where the run has no phase of that name. */
+static const struct phase *find_phase(const struct result *result, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < result->phase_count; i++)
+		if (!strcmp(result->phases[i].plan.name, name))
+			return &result->phases[i];
+	return NULL;
+}
+
+int expression_check(const struct expression *expression, const struct scenario *scenario,
+		     struct error *error)
+{
+	const char *wanted = known_phase(expression->figure.phase)->name;
+	const struct scenario_phase *phases;
+	unsigned int count = scenario_phases(scenario, &phases), i;
+	char names[128] = "";
+
+	if (!expression->figure.kind->phases)
+		return 0;
+	for (i = 0; i < count; i++) {
+		if (!strcmp(phases[i].name, wanted))
+			return 0;
+		append(names, sizeof(names), phases[i].name);
+	}
+	return error_set(error, EXIT_USAGE, "%s: this run has no phase \"%s\"; it has %s",
+			 expression->name, wanted, names);
+}
+
 static int get_value(const struct expression *expression, const struct result *result,
 		     double *value, struct error *error)
 {
 	const struct figure *figure = &expression->figure;
 	struct source source = {
 		.result = result,
-		.phase = &result->phases[figure->phase],
+		.phase = find_phase(result, known_phase(figure->phase)->name),
 		.statistic = figure->statistic,
 	};
 	const char *missing;
 
-	if (figure->kind->phases && !source.phase->valid)
+	if (figure->kind->phases && (!source.phase || !source.phase->valid))
 		missing = "the phase did not take place";
 	else
 		missing = figure->kind->get(&source, value);
@@ -708,7 +756,7 @@ static void print_kind(const struct figure_kind *kind)
 	if (kind->phases == EVERY_PHASE)
 		phase = "PHASE";
 	else if (kind->phases)
-		phase = phase_name_text(__builtin_ctz(kind->phases));
+		phase = "load";
 	snprintf(name, sizeof(name), "%s%s%s%s", phase, *phase ? "." : "", kind->name,
 		 kind->statistics ? ".STATISTIC" : "");
 	printf("  %-24s %-9s %s\n", name, units[kind->unit].name, kind->meaning);
@@ -726,15 +774,16 @@ static void print_statistics(void)
 
 void expression_print_figures(void)
 {
-	unsigned int i;
+	const struct scenario_phase *known;
+	unsigned int i, phases = scenario_known_phases(&known);
 
 	printf("Conditions of --fail-if: FIGURE OPERATOR VALUE (> >= < <= == !=). Figures:\n");
 	for (i = 0; i < COUNT(kinds); i++)
 		print_kind(&kinds[i]);
 	printf("PHASE:");
-	for (i = 0; i < PHASES; i++)
-		printf("%s %s", i ? "," : "", phase_name_text(i));
-	printf(".\n");
+	for (i = 0; i < phases; i++)
+		printf("%s %s", i ? "," : "", known[i].name);
+	printf(".\nUpload and download have the figures of the load.\n");
 	print_statistics();
 	printf("Values:\n");
 	for (i = 0; i < COUNT(units); i++)

@@ -20,6 +20,13 @@ struct expression;
 struct expression *expression_parse(const char *text, struct error *error);
 
 /*
+ * Does the run have the phase that the figure is of? 0, or -1 and error
+ * (EXIT_USAGE) that names those that it has.
+ */
+int expression_check(const struct expression *expression, const struct scenario *scenario,
+		     struct error *error);
+
+/*
  * Does it hold for result? A figure that the result does not have (a phase that
  * did not take place, no reply) is an error (EXIT_INCOMPLETE), never false.
  * 0, or -1 and error.

@@ -11,7 +11,8 @@
 #include "error.h"
 
 enum load_proto { LOAD_TCP, LOAD_UDP };
-enum load_direction { LOAD_UP, LOAD_DOWN, LOAD_BIDIR };
+/* LOAD_EACH, up and then down, is a matter of two runs: iperf3_start_client() never gets it. */
+enum load_direction { LOAD_UP, LOAD_DOWN, LOAD_BIDIR, LOAD_EACH };
 
 struct iperf3_options {
 	const char *server;	/* address, as text */

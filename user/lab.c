@@ -13,13 +13,13 @@
 #include "netns.h"
 #include "qdisc_set.h"
 
-#define BOTTLENECK_DEVICE	"wan0"
-#define BOTTLENECK_HANDLE	TC_H_MAKE(0x10 << 16, 0)
 #define IPV4_PREFIX_LENGTH	24
 #define IPV6_PREFIX_LENGTH	64
 #define UP_TIMEOUT_MS		5000
 
 struct lab {
+	const struct topology *topology;
+	const char *kinds[LAB_PLACES];	/* of the qdiscs that were set; NULL: none */
 	char prefix[LAB_NAME_SIZE];
 	bool ipv6;
 	struct lab_owner owner;
@@ -31,26 +31,93 @@ struct lab {
 	} hosts[LAB_HOSTS];
 };
 
-static const char *const host_names[LAB_HOSTS] = {
-	[LAB_CLIENT] = "client",
-	[LAB_ROUTER] = "router",
-	[LAB_SERVER] = "server",
+#define LINKS_MAX	3
+
+struct lab_link {
+	enum lab_host a;
+	const char *device_a;
+	enum lab_host b;
+	const char *device_b;
 };
 
-/* The lab's addresses; RFC 5737 and RFC 3849 keep these for documentation. */
-static const struct lab_address {
+/* One end of a link; the last address of a host is the one that others reach it by. */
+struct lab_address {
 	enum lab_host host;
 	const char *device;
 	const char *ipv4;
 	const char *ipv6;
-} addresses[] = {
-	{ LAB_CLIENT, "eth0", "192.0.2.10", "2001:db8:1::10" },
-	{ LAB_ROUTER, "lan0", "192.0.2.1", "2001:db8:1::1" },
-	{ LAB_ROUTER, BOTTLENECK_DEVICE, "198.51.100.1", "2001:db8:2::1" },
-	{ LAB_SERVER, "eth0", "198.51.100.10", "2001:db8:2::10" },
 };
 
-#define ADDRESS_COUNT	(sizeof(addresses) / sizeof(addresses[0]))
+struct topology {
+	unsigned int host_count;
+	struct {
+		const char *name, *role;
+		bool forwards;
+		const char *ipv4, *ipv6;	/* default gateway; NULL: none */
+	} hosts[LAB_HOSTS];
+	unsigned int link_count;
+	struct lab_link links[LINKS_MAX];
+	struct lab_address addresses[2 * LINKS_MAX];
+};
+
+/* RFC 5737 and RFC 3849 keep these addresses for documentation. */
+static const struct topology topologies[] = {
+	[LAB_BOTTLENECK] = {
+		.host_count = 3,
+		.hosts = {
+			[LAB_CLIENT] = { "client", "client", false, "192.0.2.1", "2001:db8:1::1" },
+			[LAB_ROUTER] = { "router", "router", true, NULL, NULL },
+			[LAB_SERVER] = { "server", "server", false, "198.51.100.1",
+					 "2001:db8:2::1" },
+		},
+		.link_count = 2,
+		.links = {
+			{ LAB_CLIENT, "eth0", LAB_ROUTER, "lan0" },
+			{ LAB_SERVER, "eth0", LAB_ROUTER, "wan0" },
+		},
+		.addresses = {
+			{ LAB_CLIENT, "eth0", "192.0.2.10", "2001:db8:1::10" },
+			{ LAB_ROUTER, "lan0", "192.0.2.1", "2001:db8:1::1" },
+			{ LAB_ROUTER, "wan0", "198.51.100.1", "2001:db8:2::1" },
+			{ LAB_SERVER, "eth0", "198.51.100.10", "2001:db8:2::10" },
+		},
+	},
+	[LAB_OFFICE] = {
+		.host_count = 4,
+		.hosts = {
+			[LAB_CLIENT] = { "client", "client", false, "192.0.2.1", "2001:db8:1::1" },
+			[LAB_ROUTER] = { "gw", "gateway", true, "203.0.113.1", "2001:db8:3::1" },
+			[LAB_SERVER] = { "server", "server", false, "198.51.100.1",
+					 "2001:db8:2::1" },
+			/* The server's network is its own; what is left lies behind the gateway. */
+			[LAB_MODEM] = { "modem", "modem", true, "203.0.113.2", "2001:db8:3::2" },
+		},
+		.link_count = 3,
+		.links = {
+			{ LAB_CLIENT, "eth0", LAB_ROUTER, "lan0" },
+			{ LAB_ROUTER, "wan0", LAB_MODEM, "lan0" },
+			{ LAB_SERVER, "eth0", LAB_MODEM, "wan0" },
+		},
+		.addresses = {
+			{ LAB_CLIENT, "eth0", "192.0.2.10", "2001:db8:1::10" },
+			{ LAB_ROUTER, "lan0", "192.0.2.1", "2001:db8:1::1" },
+			{ LAB_ROUTER, "wan0", "203.0.113.2", "2001:db8:3::2" },
+			{ LAB_MODEM, "lan0", "203.0.113.1", "2001:db8:3::1" },
+			{ LAB_MODEM, "wan0", "198.51.100.1", "2001:db8:2::1" },
+			{ LAB_SERVER, "eth0", "198.51.100.10", "2001:db8:2::10" },
+		},
+	},
+};
+
+static const struct {
+	enum lab_host host;
+	const char *device;
+	__u32 handle;
+} places[LAB_PLACES] = {
+	[LAB_WAN] = { LAB_ROUTER, "wan0", TC_H_MAKE(0x10 << 16, 0) },
+	[LAB_UPLINK] = { LAB_MODEM, "wan0", TC_H_MAKE(0x20 << 16, 0) },
+	[LAB_DOWNLINK] = { LAB_MODEM, "lan0", TC_H_MAKE(0x30 << 16, 0) },
+};
 
 int lab_netns(const struct lab *lab, enum lab_host host)
 {
@@ -67,47 +134,77 @@ const char *lab_netns_name(const struct lab *lab, enum lab_host host)
 	return lab->hosts[host].name;
 }
 
+unsigned int lab_host_count(const struct lab *lab)
+{
+	return lab->topology->host_count;
+}
+
+const char *lab_role(const struct lab *lab, enum lab_host host)
+{
+	return lab->topology->hosts[host].role;
+}
+
+const char *lab_qdisc_kind(const struct lab *lab, enum lab_place place)
+{
+	return lab->kinds[place];
+}
+
+static unsigned int address_count(const struct topology *topology)
+{
+	return 2 * topology->link_count;
+}
+
 const char *lab_address(const struct lab *lab, enum lab_host host, bool ipv6)
 {
 	const struct lab_address *found = NULL;
-	size_t i;
+	unsigned int i;
 
-	(void)lab;
-	for (i = 0; i < ADDRESS_COUNT; i++) {
-		if (addresses[i].host == host)
-			found = &addresses[i];
+	for (i = 0; i < address_count(lab->topology); i++) {
+		if (lab->topology->addresses[i].host == host)
+			found = &lab->topology->addresses[i];
 	}
 	return ipv6 ? found->ipv6 : found->ipv4;
 }
 
-static void settings_of(const struct lab_options *options, struct qdisc_settings *settings)
+static void settings_of(const struct lab_options *options, enum lab_place place,
+			struct qdisc_settings *settings)
 {
+	const struct lab_qdisc *qdisc = &options->qdiscs[place];
+
 	*settings = (struct qdisc_settings){
-		.kind = options->qdisc_kind,
-		.handle = BOTTLENECK_HANDLE,
-		.rate_bit_per_s = options->rate_bit_per_s,
-		.burst_bytes = options->burst_bytes,
-		.latency_ns = options->latency_ns,
+		.kind = qdisc->kind,
+		.handle = places[place].handle,
+		.rate_bit_per_s = qdisc->rate_bit_per_s,
+		.burst_bytes = qdisc->burst_bytes,
+		.latency_ns = qdisc->latency_ns,
 	};
+}
+
+/* Is a qdisc wanted there, on a host that the topology has? */
+static bool is_wanted(const struct lab_options *options, enum lab_place place)
+{
+	return options->qdiscs[place].kind &&
+	       places[place].host < topologies[options->topology].host_count;
 }
 
 static struct lab *allocate(const struct lab_options *options, struct error *error)
 {
 	struct lab *lab = calloc(1, sizeof(*lab));
-	int host;
+	unsigned int host;
 
 	if (!lab) {
 		error_set_errno(error, EXIT_CANNOT, "cannot make a lab");
 		return NULL;
 	}
+	lab->topology = &topologies[options->topology];
 	snprintf(lab->prefix, sizeof(lab->prefix), "%s", options->prefix);
 	lab->ipv6 = options->ipv6;
 	lab_owner_self(&lab->owner);
-	for (host = 0; host < LAB_HOSTS; host++) {
+	for (host = 0; host < LAB_HOSTS; host++)
 		lab->hosts[host].fd = -1;
+	for (host = 0; host < lab_host_count(lab); host++)
 		snprintf(lab->hosts[host].name, LAB_NAME_SIZE, "%.*s%s", LAB_PREFIX_MAX,
-			 options->prefix, host_names[host]);
-	}
+			 options->prefix, lab->topology->hosts[host].name);
 	return lab;
 }
 
@@ -126,9 +223,9 @@ static void release(struct lab *lab)
 /* The first of the lab's names that is taken, NULL where all are free. */
 static const char *taken_name(const struct lab *lab)
 {
-	int host;
+	unsigned int host;
 
-	for (host = 0; host < LAB_HOSTS; host++) {
+	for (host = 0; host < lab_host_count(lab); host++) {
 		if (netns_name_taken(lab->hosts[host].name))
 			return lab->hosts[host].name;
 	}
@@ -164,12 +261,13 @@ static int check_free(const struct lab *lab, struct error *error)
 
 static int create_namespaces(struct lab *lab, struct lab_state *state, struct error *error)
 {
-	int host;
+	unsigned int host;
 
 	memset(state, 0, sizeof(*state));
 	lab_boot(state->boot);
 	state->owner = lab->owner;
-	for (host = 0; host < LAB_HOSTS; host++) {
+	state->netns_count = lab_host_count(lab);
+	for (host = 0; host < state->netns_count; host++) {
 		struct lab_host_netns *netns = &lab->hosts[host];
 
 		netns->fd = netns_create(error);
@@ -186,13 +284,13 @@ static int create_namespaces(struct lab *lab, struct lab_state *state, struct er
 static int name_namespaces(struct lab *lab, const struct lab_state *state, struct error *error)
 {
 	struct lab_removal removal = { 0 };
-	int host;
+	unsigned int host;
 
 	if (lab_state_write(lab->prefix, state, error))
 		return -1;
 	if (lab_state_prepare_netns_directory(error))
 		goto fail;
-	for (host = 0; host < LAB_HOSTS; host++) {
+	for (host = 0; host < lab_host_count(lab); host++) {
 		if (netns_name_add(lab->hosts[host].name, lab->hosts[host].fd, error))
 			goto fail;
 	}
@@ -236,9 +334,9 @@ static int set_sysctls(struct lab *lab, struct error *error)
 		{ "net/ipv6/conf/default/accept_dad", "0" },
 		{ NULL, NULL },
 	};
-	int host;
+	unsigned int host;
 
-	for (host = 0; host < LAB_HOSTS; host++) {
+	for (host = 0; host < lab_host_count(lab); host++) {
 		const char *const (*sysctl)[2] = lab->ipv6 ? with_ipv6 : without_ipv6;
 
 		for (; (*sysctl)[0]; sysctl++) {
@@ -250,9 +348,9 @@ static int set_sysctls(struct lab *lab, struct error *error)
 	return 0;
 }
 
-static int set_forwarding(struct lab *lab, struct error *error)
+static int set_forwarding(struct lab *lab, enum lab_host host, struct error *error)
 {
-	int router = lab->hosts[LAB_ROUTER].fd;
+	int router = lab->hosts[host].fd;
 	int status;
 
 	status = netns_sysctl(router, "net/ipv4/ip_forward", "1", error);
@@ -268,11 +366,22 @@ static int set_forwarding(struct lab *lab, struct error *error)
 	return status < 0 ? -1 : 0;
 }
 
+static int set_all_forwarding(struct lab *lab, struct error *error)
+{
+	unsigned int host;
+
+	for (host = 0; host < lab_host_count(lab); host++) {
+		if (lab->topology->hosts[host].forwards && set_forwarding(lab, host, error))
+			return -1;
+	}
+	return 0;
+}
+
 static int open_sockets(struct lab *lab, struct error *error)
 {
-	int host;
+	unsigned int host;
 
-	for (host = 0; host < LAB_HOSTS; host++) {
+	for (host = 0; host < lab_host_count(lab); host++) {
 		lab->hosts[host].netlink = netlink_open(lab->hosts[host].fd, error);
 		if (!lab->hosts[host].netlink)
 			return -1;
@@ -280,34 +389,37 @@ static int open_sockets(struct lab *lab, struct error *error)
 	return 0;
 }
 
+static int make_link(struct lab *lab, const struct lab_link *link, struct error *error)
+{
+	struct netlink *netlink = lab->hosts[link->a].netlink;
+
+	if (link_add_veth(netlink, link->device_a, link->device_b, lab->hosts[link->b].fd, error) ||
+	    link_set_up(netlink, link->device_a, error))
+		return -1;
+	return link_set_up(lab->hosts[link->b].netlink, link->device_b, error);
+}
+
 static int make_links(struct lab *lab, struct error *error)
 {
-	int host;
+	unsigned int i;
 
-	if (link_add_veth(lab->hosts[LAB_CLIENT].netlink, "eth0", "lan0",
-			  lab->hosts[LAB_ROUTER].fd, error) ||
-	    link_add_veth(lab->hosts[LAB_SERVER].netlink, "eth0", BOTTLENECK_DEVICE,
-			  lab->hosts[LAB_ROUTER].fd, error))
-		return -1;
-	for (host = 0; host < LAB_HOSTS; host++) {
-		const char *const *device = lab_devices(host);
-
-		if (link_set_up(lab->hosts[host].netlink, "lo", error))
+	for (i = 0; i < lab->topology->link_count; i++) {
+		if (make_link(lab, &lab->topology->links[i], error))
 			return -1;
-		for (; *device; device++) {
-			if (link_set_up(lab->hosts[host].netlink, *device, error))
-				return -1;
-		}
+	}
+	for (i = 0; i < lab_host_count(lab); i++) {
+		if (link_set_up(lab->hosts[i].netlink, "lo", error))
+			return -1;
 	}
 	return 0;
 }
 
 static int add_addresses(struct lab *lab, struct error *error)
 {
-	size_t i;
+	unsigned int i;
 
-	for (i = 0; i < ADDRESS_COUNT; i++) {
-		const struct lab_address *address = &addresses[i];
+	for (i = 0; i < address_count(lab->topology); i++) {
+		const struct lab_address *address = &lab->topology->addresses[i];
 		struct netlink *netlink = lab->hosts[address->host].netlink;
 
 		if (link_wait_up(netlink, address->device, UP_TIMEOUT_MS, error) ||
@@ -323,41 +435,76 @@ static int add_addresses(struct lab *lab, struct error *error)
 
 static int add_routes(struct lab *lab, struct error *error)
 {
-	static const struct {
-		enum lab_host host;
-		const char *ipv4, *ipv6;
-	} gateways[] = {
-		{ LAB_CLIENT, "192.0.2.1", "2001:db8:1::1" },
-		{ LAB_SERVER, "198.51.100.1", "2001:db8:2::1" },
-	};
-	size_t i;
+	unsigned int host;
 
-	for (i = 0; i < sizeof(gateways) / sizeof(gateways[0]); i++) {
-		struct netlink *netlink = lab->hosts[gateways[i].host].netlink;
+	for (host = 0; host < lab_host_count(lab); host++) {
+		struct netlink *netlink = lab->hosts[host].netlink;
+		const char *ipv4 = lab->topology->hosts[host].ipv4;
+		const char *ipv6 = lab->topology->hosts[host].ipv6;
 
-		if (link_add_default_route(netlink, gateways[i].ipv4, error))
+		if (ipv4 && link_add_default_route(netlink, ipv4, error))
 			return -1;
-		if (lab->ipv6 && link_add_default_route(netlink, gateways[i].ipv6, error))
+		if (lab->ipv6 && ipv6 && link_add_default_route(netlink, ipv6, error))
 			return -1;
 	}
 	return 0;
 }
 
-static int furnish(struct lab *lab, const struct qdisc_settings *settings, struct error *error)
+/* qdisc_add_root() leaves ENOENT where the kernel has no qdisc of that kind. */
+static int add_qdisc(struct lab *lab, const struct lab_options *options, enum lab_place place,
+		     struct error *error)
 {
-	if (open_sockets(lab, error) || set_sysctls(lab, error) || set_forwarding(lab, error) ||
+	struct netlink *netlink = lab->hosts[places[place].host].netlink;
+	const char *otherwise = options->qdiscs[place].otherwise;
+	struct qdisc_settings settings;
+	int status;
+
+	settings_of(options, place, &settings);
+	errno = 0;
+	status = qdisc_add_root(netlink, places[place].device, &settings, error);
+	if (status && errno == ENOENT && otherwise) {
+		settings.kind = otherwise;
+		status = qdisc_add_root(netlink, places[place].device, &settings, error);
+	}
+	if (!status)
+		lab->kinds[place] = settings.kind;
+	return status;
+}
+
+static int furnish(struct lab *lab, const struct lab_options *options, struct error *error)
+{
+	int place;
+
+	if (open_sockets(lab, error) || set_sysctls(lab, error) || set_all_forwarding(lab, error) ||
 	    make_links(lab, error) || add_addresses(lab, error) || add_routes(lab, error))
 		return -1;
-	return qdisc_add_root(lab->hosts[LAB_ROUTER].netlink, BOTTLENECK_DEVICE, settings, error);
+	for (place = 0; place < LAB_PLACES; place++) {
+		if (is_wanted(options, place) && add_qdisc(lab, options, place, error))
+			return -1;
+	}
+	return 0;
+}
+
+static int check_options(const struct lab_options *options, struct error *error)
+{
+	struct qdisc_settings settings;
+	int place;
+
+	if (lab_prefix_check(options->prefix, error))
+		return -1;
+	for (place = 0; place < LAB_PLACES; place++) {
+		settings_of(options, place, &settings);
+		if (is_wanted(options, place) && qdisc_check(&settings, error))
+			return -1;
+	}
+	return 0;
 }
 
 struct lab *lab_create(const struct lab_options *options, struct error *error)
 {
-	struct qdisc_settings settings;
 	struct lab *lab;
 
-	settings_of(options, &settings);
-	if (lab_prefix_check(options->prefix, error) || qdisc_check(&settings, error))
+	if (check_options(options, error))
 		return NULL;
 	lab = allocate(options, error);
 	if (!lab)
@@ -366,16 +513,24 @@ struct lab *lab_create(const struct lab_options *options, struct error *error)
 		release(lab);
 		return NULL;
 	}
-	if (furnish(lab, &settings, error)) {
+	if (furnish(lab, options, error)) {
 		lab_destroy(lab, NULL);
 		return NULL;
 	}
 	return lab;
 }
 
-int lab_remove_bottleneck(struct lab *lab, struct error *error)
+int lab_remove_qdiscs(struct lab *lab, struct error *error)
 {
-	return qdisc_delete_root(lab->hosts[LAB_ROUTER].netlink, BOTTLENECK_DEVICE, error);
+	int place;
+
+	for (place = 0; place < LAB_PLACES; place++) {
+		if (lab->kinds[place] &&
+		    qdisc_delete_root(lab->hosts[places[place].host].netlink,
+				      places[place].device, error))
+			return -1;
+	}
+	return 0;
 }
 
 int lab_destroy(struct lab *lab, struct error *error)

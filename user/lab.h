@@ -20,16 +20,36 @@
 #define LAB_STATE_DIRECTORY "/run/sojourn"
 #define LAB_NAME_SIZE	64	/* of a namespace's name with its NUL; as in struct qdisc_info */
 
-enum lab_host { LAB_CLIENT, LAB_ROUTER, LAB_SERVER, LAB_HOSTS };
+/*
+ * bottleneck: client - router - server. office: client - gateway - modem -
+ * server; the gateway is the office's router.
+ */
+enum lab_topology { LAB_BOTTLENECK, LAB_OFFICE };
 
-/* What the bottleneck lab needs to know; filled from the scenario. */
-struct lab_options {
-	const char *prefix;		/* "pl-": names become pl-client, pl-router, pl-server */
-	bool ipv6;			/* 2001:db8:1::/64 and 2001:db8:2::/64 beside IPv4 */
-	const char *qdisc_kind;		/* on wan0: "tbf" */
+enum lab_host { LAB_CLIENT, LAB_ROUTER, LAB_SERVER, LAB_MODEM, LAB_HOSTS };
+
+/* Where a lab sets a qdisc. */
+enum lab_place {
+	LAB_WAN,		/* wan0 of the router or gateway */
+	LAB_UPLINK,		/* wan0 of the modem, towards the server */
+	LAB_DOWNLINK,		/* lan0 of the modem, towards the gateway */
+	LAB_PLACES
+};
+
+struct lab_qdisc {
+	const char *kind;		/* "tbf"; NULL: leave the device's default */
+	const char *otherwise;		/* the kind where the kernel has none of that; NULL: fail */
 	__u64 rate_bit_per_s;
 	__u64 burst_bytes;
 	__u64 latency_ns;		/* tbf: limit = rate * latency + burst */
+};
+
+/* What a lab needs to know; filled from the scenario, whose texts outlive the lab. */
+struct lab_options {
+	const char *prefix;		/* "pl-": names become pl-client, pl-router, pl-server */
+	enum lab_topology topology;
+	bool ipv6;			/* 2001:db8:1::/64 and the like beside IPv4 */
+	struct lab_qdisc qdiscs[LAB_PLACES];	/* those of the topology's devices */
 };
 
 struct lab;
@@ -47,11 +67,18 @@ int lab_netns(const struct lab *lab, enum lab_host host);
 __u32 lab_netns_inode(const struct lab *lab, enum lab_host host);
 const char *lab_netns_name(const struct lab *lab, enum lab_host host);
 
+/* How many hosts the lab has (0 ... count - 1 of enum lab_host), and a host's part in it: "gateway". */
+unsigned int lab_host_count(const struct lab *lab);
+const char *lab_role(const struct lab *lab, enum lab_host host);
+
+/* The kind that was set there, which may be another than asked for; NULL: none. */
+const char *lab_qdisc_kind(const struct lab *lab, enum lab_place place);
+
 /* Address of a host towards the other side, as text; ipv6 chooses the family. */
 const char *lab_address(const struct lab *lab, enum lab_host host, bool ipv6);
 
-/* Take the qdisc under test off wan0 (the device's default comes back). */
-int lab_remove_bottleneck(struct lab *lab, struct error *error);
+/* Take off every qdisc that the lab set (the devices' defaults come back). */
+int lab_remove_qdiscs(struct lab *lab, struct error *error);
 
 /* Remove everything and free the lab. Errors are reported, the rest is removed all the same. */
 int lab_destroy(struct lab *lab, struct error *error);

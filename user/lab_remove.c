@@ -14,16 +14,8 @@
 #define WAIT_STEP_MS	5
 #define LINE_SIZE	512
 
-const char *const *lab_devices(enum lab_host host)
-{
-	static const char *const devices[LAB_HOSTS][3] = {
-		[LAB_CLIENT] = { "eth0" },
-		[LAB_ROUTER] = { "lan0", "wan0" },
-		[LAB_SERVER] = { "eth0" },
-	};
-
-	return devices[host];
-}
+/* Every name that a lab gives a device, on whichever host (lab.c). */
+static const char *const device_names[] = { "eth0", "lan0", "wan0" };
 
 /* Is that the namespace which the state file names? Inodes are used again, cookies are not. */
 static bool is_ours(const struct lab_state *state, const struct lab_state_netns *netns, int fd)
@@ -39,18 +31,18 @@ static bool is_ours(const struct lab_state *state, const struct lab_state_netns 
  * The namespace itself lives on while a process is in it or a descriptor open:
  * its devices go now. A device that is gone already went with its peer.
  */
-static int delete_devices(enum lab_host host, int netns_fd, struct error *error)
+static int delete_devices(int netns_fd, struct error *error)
 {
-	const char *const *device = lab_devices(host);
 	struct netlink *netlink = netlink_open(netns_fd, error);
 	int status = 0;
+	size_t i;
 
 	if (!netlink)
 		return -1;
-	for (; *device; device++) {
+	for (i = 0; i < sizeof(device_names) / sizeof(device_names[0]); i++) {
 		struct error reason = { 0 };
 
-		if (link_delete_veth(netlink, *device, &reason) && errno != ENODEV) {
+		if (link_delete_veth(netlink, device_names[i], &reason) && errno != ENODEV) {
 			status = -1;
 			if (error)
 				*error = reason;
@@ -60,7 +52,7 @@ static int delete_devices(enum lab_host host, int netns_fd, struct error *error)
 	return status;
 }
 
-static int remove_netns(const struct lab_state *state, enum lab_host host, enum lab_fate *fate,
+static int remove_netns(const struct lab_state *state, unsigned int host, enum lab_fate *fate,
 			struct error *error)
 {
 	const struct lab_state_netns *netns = &state->netns[host];
@@ -83,7 +75,7 @@ static int remove_netns(const struct lab_state *state, enum lab_host host, enum 
 		close(fd);
 		return 0;
 	}
-	status = delete_devices(host, fd, error);
+	status = delete_devices(fd, error);
 	close(fd);
 	if (netns_name_remove(netns->name, error))
 		return -1;
@@ -94,9 +86,10 @@ static int remove_netns(const struct lab_state *state, enum lab_host host, enum 
 int lab_remove_locked(const char *prefix, const struct lab_state *state,
 		      struct lab_removal *removal, struct error *error)
 {
-	int host, status = 0;
+	unsigned int host;
+	int status = 0;
 
-	for (host = 0; host < LAB_HOSTS; host++) {
+	for (host = 0; host < state->netns_count; host++) {
 		snprintf(removal->names[host], LAB_NAME_SIZE, "%s", state->netns[host].name);
 		if (remove_netns(state, host, &removal->fate[host], error))
 			status = -1;
@@ -207,9 +200,9 @@ int lab_remove(const char *prefix, unsigned int *removed, struct error *error)
 
 static bool has_processes(const struct lab_state *state)
 {
-	int host;
+	unsigned int host;
 
-	for (host = 0; host < LAB_HOSTS; host++) {
+	for (host = 0; host < state->netns_count; host++) {
 		if (netns_has_process(state->netns[host].inode))
 			return true;
 	}
@@ -230,7 +223,7 @@ void lab_wait_for_processes(const char *prefix, const struct lab_owner *owner,
 		nanosleep(&step, NULL);
 }
 
-static const char *presence(const struct lab_state *state, enum lab_host host)
+static const char *presence(const struct lab_state *state, unsigned int host)
 {
 	const struct lab_state_netns *netns = &state->netns[host];
 	const char *text = "gone";
@@ -253,13 +246,13 @@ static const char *presence(const struct lab_state *state, enum lab_host host)
 
 static void describe(const char *prefix, const struct lab_state *state, char text[LINE_SIZE])
 {
+	unsigned int host;
 	size_t length;
-	int host;
 
 	length = snprintf(text, LINE_SIZE, "%s made by process %d (%s):", prefix,
 			  (int)state->owner.pid,
 			  lab_owner_alive(&state->owner) ? "runs" : "gone");
-	for (host = 0; host < LAB_HOSTS && length < LINE_SIZE; host++)
+	for (host = 0; host < state->netns_count && length < LINE_SIZE; host++)
 		length += snprintf(text + length, LINE_SIZE - length, "%s %s (%s)",
 				   host ? "," : "", state->netns[host].name,
 				   presence(state, host));

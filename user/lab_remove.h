@@ -5,9 +5,6 @@
 
 #include "lab_state.h"
 
-/* The devices that a lab makes in the namespace of a host; NULL ends the list. */
-const char *const *lab_devices(enum lab_host host);
-
 /*
  * Remove the lab of that prefix, but only if owner made it: a lab of the same
  * prefix that somebody else made since is none of its business. Returns 0 also

@@ -135,13 +135,13 @@ void lab_boot(char boot[LAB_BOOT_SIZE])
 
 int lab_state_format(const struct lab_state *state, char text[LAB_STATE_TEXT])
 {
+	unsigned int i;
 	size_t length;
-	int i;
 
 	length = snprintf(text, LAB_STATE_TEXT, FIRST_LINE "\nboot %s\nowner %d %llu\n",
 			  state->boot[0] ? state->boot : "-", (int)state->owner.pid,
 			  state->owner.started);
-	for (i = 0; i < LAB_HOSTS && length < LAB_STATE_TEXT; i++)
+	for (i = 0; i < state->netns_count && length < LAB_STATE_TEXT; i++)
 		length += snprintf(text + length, LAB_STATE_TEXT - length, "netns %s %u %llu\n",
 				   state->netns[i].name, state->netns[i].inode,
 				   state->netns[i].cookie);
@@ -163,11 +163,16 @@ static bool next_line(const char **text, char *line, size_t size)
 	return true;
 }
 
+static int parse_netns(struct lab_state_netns *netns, const char *line)
+{
+	return sscanf(line, "netns %63s %u %llu", netns->name, &netns->inode, &netns->cookie) == 3 &&
+	       good_name(netns->name) && netns->inode ? 0 : -1;
+}
+
 int lab_state_parse(struct lab_state *state, const char *text)
 {
 	char line[256], again[LAB_STATE_TEXT];
 	const char *rest = text;
-	int i;
 
 	memset(state, 0, sizeof(*state));
 	if (!next_line(&rest, line, sizeof(line)) || strcmp(line, FIRST_LINE))
@@ -179,17 +184,13 @@ int lab_state_parse(struct lab_state *state, const char *text)
 	if (!next_line(&rest, line, sizeof(line)) ||
 	    sscanf(line, "owner %d %llu", &state->owner.pid, &state->owner.started) != 2)
 		return -1;
-	for (i = 0; i < LAB_HOSTS; i++) {
-		struct lab_state_netns *netns = &state->netns[i];
-
-		if (!next_line(&rest, line, sizeof(line)) ||
-		    sscanf(line, "netns %63s %u %llu", netns->name, &netns->inode,
-			   &netns->cookie) != 3 ||
-		    !good_name(netns->name) || !netns->inode)
+	while (next_line(&rest, line, sizeof(line)) && strcmp(line, LAST_LINE)) {
+		if (state->netns_count == LAB_HOSTS ||
+		    parse_netns(&state->netns[state->netns_count++], line))
 			return -1;
 	}
 	/* What is written back the same is what was meant: no sign, blank or overflow. */
-	return lab_state_format(state, again) || strcmp(again, text) ? -1 : 0;
+	return !state->netns_count || lab_state_format(state, again) || strcmp(again, text) ? -1 : 0;
 }
 
 static void state_path(const char *prefix, char path[PATH_SIZE])

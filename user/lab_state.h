@@ -34,6 +34,7 @@ struct lab_state_netns {
 struct lab_state {
 	char boot[LAB_BOOT_SIZE];	/* /proc/sys/kernel/random/boot_id: inodes are of this boot */
 	struct lab_owner owner;
+	unsigned int netns_count;	/* of the lab's hosts: 1 ... LAB_HOSTS */
 	struct lab_state_netns netns[LAB_HOSTS];
 };
 

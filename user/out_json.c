@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "attribution.h"
 #include "out.h"
-#include "phase.h"
 
 #define SCHEMA		"sojourn/1"
 
@@ -92,16 +92,14 @@ static void add_qdisc(cJSON *object, const char *name, const struct result *resu
 		cJSON_AddNullToObject(object, name);
 }
 
-/* By name where a qdisc of that namespace is listed; "" is the namespace that we started in. */
+/* By name where a host or a qdisc of that namespace is listed; "" is the namespace that we started in. */
 static void add_netns(cJSON *object, const struct result *result, __u32 netns)
 {
 	char text[24];
-	size_t i;
+	const char *name = result_netns_name(result, netns);
 
-	for (i = 0; i < result->qdisc_count; i++) {
-		if (result->qdiscs[i].netns != netns)
-			continue;
-		cJSON_AddStringToObject(object, "netns", result->qdiscs[i].netns_name);
+	if (name) {
+		cJSON_AddStringToObject(object, "netns", name);
 		return;
 	}
 	snprintf(text, sizeof(text), "net:[%u]", netns);
@@ -183,13 +181,30 @@ static cJSON *tool_json(const struct result *result)
 
 static cJSON *window_json(const struct result *result)
 {
+	const struct phase *load = result_phase(result, PHASE_LOAD);
 	cJSON *window = cJSON_CreateObject();
 
 	add_u64(window, "begin_ns", result->started_ns);
 	add_u64(window, "end_ns", result->ended_ns);
-	add_nonzero(window, "load_begin_ns", result->load_begin_ns);
-	add_nonzero(window, "load_end_ns", result->load_end_ns);
+	add_nonzero(window, "load_begin_ns", load ? load->load.begin_ns : 0);
+	add_nonzero(window, "load_end_ns", load ? load->load.end_ns : 0);
 	return window;
+}
+
+static void write_hosts(struct writer *writer, const struct result *result)
+{
+	unsigned int i;
+
+	open_member(writer, "hosts", "[");
+	for (i = 0; i < result->host_count; i++) {
+		cJSON *host = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(host, "netns", result->hosts[i].netns_name);
+		add_u64(host, "netns_inode", result->hosts[i].netns);
+		cJSON_AddStringToObject(host, "role", result->hosts[i].role);
+		write_element(writer, host);
+	}
+	close_member(writer, "]");
 }
 
 /* ---- qdiscs ---- */
@@ -456,48 +471,19 @@ static void add_sums(cJSON *object, const struct iperf3_result *iperf3)
 				      sum_json(&iperf3->received_reverse));
 }
 
-static cJSON *phase_iperf3_json(const struct result *result, const struct phase *phase)
+static cJSON *phase_iperf3_json(const struct phase *phase)
 {
 	cJSON *object;
 
-	if (phase->name != PHASE_LOAD || !result->have_iperf3)
+	if (!phase->load.have_iperf3)
 		return cJSON_CreateNull();
 	object = cJSON_CreateObject();
-	add_sums(object, &result->iperf3);
+	add_sums(object, &phase->load.iperf3);
 	return object;
 }
 
-static cJSON *phase_json(const struct result *result, const struct phase *phase)
+static cJSON *cause_json(const struct result *result, const struct attribution *attribution)
 {
-	cJSON *object = cJSON_CreateObject(), *qdiscs;
-	unsigned int i;
-
-	cJSON_AddStringToObject(object, "name", phase_name_text(phase->name));
-	add_u64(object, "begin_ns", phase->begin_ns);
-	add_u64(object, "end_ns", phase->end_ns);
-	cJSON_AddItemToObject(object, "probes", probes_json(phase));
-	qdiscs = cJSON_AddArrayToObject(object, "qdiscs");
-	for (i = 0; i < phase->qdisc_count; i++)
-		cJSON_AddItemToArray(qdiscs, phase_qdisc_json(result, &phase->qdiscs[i]));
-	cJSON_AddItemToObject(object, "tcp", phase_tcp_json(phase));
-	cJSON_AddItemToObject(object, "iperf3", phase_iperf3_json(result, phase));
-	return object;
-}
-
-static void write_phases(struct writer *writer, const struct result *result)
-{
-	unsigned int i;
-
-	open_member(writer, "phases", "[");
-	for (i = 0; i < PHASES; i++)
-		if (result->phases[i].valid)
-			write_element(writer, phase_json(result, &result->phases[i]));
-	close_member(writer, "]");
-}
-
-static cJSON *cause_json(const struct result *result)
-{
-	const struct attribution *attribution = &result->attribution;
 	cJSON *cause;
 
 	if (!qdisc_id(result, attribution->cause_qdisc))
@@ -509,11 +495,41 @@ static cJSON *cause_json(const struct result *result)
 	return cause;
 }
 
-/* Without an increase worth the name there is nothing to explain: null, not 0. */
-static cJSON *attribution_json(const struct result *result)
+static cJSON *beyond_json(const struct result *result, const struct attribution *attribution)
 {
-	const struct attribution *attribution = &result->attribution;
-	bool both = result->phases[PHASE_IDLE].received && result->phases[PHASE_LOAD].received;
+	cJSON *beyond;
+
+	if (!attribution->beyond_device[0])
+		return cJSON_CreateNull();
+	beyond = cJSON_CreateObject();
+	add_netns(beyond, result, attribution->beyond_netns);
+	cJSON_AddStringToObject(beyond, "device", attribution->beyond_device);
+	add_double(beyond, "ns", attribution->beyond_ns);
+	return beyond;
+}
+
+static cJSON *exonerated_json(const struct result *result, const struct attribution *attribution)
+{
+	cJSON *array = cJSON_CreateArray(), *object;
+	unsigned int i;
+
+	for (i = 0; i < attribution->exonerated_count; i++) {
+		object = cJSON_CreateObject();
+		add_qdisc(object, "qdisc", result, attribution->exonerated[i].qdisc);
+		add_double(object, "share", attribution->exonerated[i].share);
+		cJSON_AddBoolToObject(object, "empty", attribution->exonerated[i].empty);
+		cJSON_AddItemToArray(array, object);
+	}
+	return array;
+}
+
+/* Without an increase worth the name there is nothing to explain: null, not 0. */
+static cJSON *attribution_json(const struct result *result, const struct phase *load,
+			       const char *verdict)
+{
+	const struct phase *idle = result_phase(result, PHASE_IDLE);
+	const struct attribution *attribution = &load->load.attribution;
+	bool both = idle && idle->received && load->received;
 	cJSON *object = cJSON_CreateObject();
 
 	cJSON_AddBoolToObject(object, "valid", attribution->valid);
@@ -523,9 +539,66 @@ static cJSON *attribution_json(const struct result *result)
 	add_double(object, "explained", attribution->valid ? attribution->explained : NAN);
 	add_double(object, "unexplained_ns",
 		   attribution->valid ? attribution->unexplained_ns : NAN);
-	cJSON_AddItemToObject(object, "cause", cause_json(result));
-	cJSON_AddStringToObject(object, "verdict", attribution->verdict);
+	cJSON_AddItemToObject(object, "cause", cause_json(result, attribution));
+	cJSON_AddItemToObject(object, "beyond", beyond_json(result, attribution));
+	cJSON_AddItemToObject(object, "exonerated", exonerated_json(result, attribution));
+	cJSON_AddStringToObject(object, "verdict", verdict);
 	return object;
+}
+
+static cJSON *phase_attribution_json(const struct result *result, const struct phase *phase)
+{
+	if (phase->plan.kind != PHASE_LOAD)
+		return cJSON_CreateNull();
+	return attribution_json(result, phase, phase->load.attribution.verdict);
+}
+
+/* That of the first load, with the verdicts of all. */
+static cJSON *whole_attribution_json(const struct result *result)
+{
+	char *verdicts = attribution_verdicts(result);
+	cJSON *object = NULL;
+
+	if (verdicts)
+		object = attribution_json(result, result_phase(result, PHASE_LOAD), verdicts);
+	free(verdicts);
+	return object;
+}
+
+static cJSON *phase_json(const struct result *result, const struct phase *phase)
+{
+	static const char *const kinds[] = {
+		[PHASE_IDLE] = "idle",
+		[PHASE_LOAD] = "load",
+		[PHASE_RECOVERY] = "recovery",
+		[PHASE_RESTORED] = "restored",
+	};
+	cJSON *object = cJSON_CreateObject(), *qdiscs;
+	unsigned int i;
+
+	cJSON_AddStringToObject(object, "name", phase->plan.name);
+	cJSON_AddStringToObject(object, "kind", kinds[phase->plan.kind]);
+	add_u64(object, "begin_ns", phase->begin_ns);
+	add_u64(object, "end_ns", phase->end_ns);
+	cJSON_AddItemToObject(object, "probes", probes_json(phase));
+	qdiscs = cJSON_AddArrayToObject(object, "qdiscs");
+	for (i = 0; i < phase->qdisc_count; i++)
+		cJSON_AddItemToArray(qdiscs, phase_qdisc_json(result, &phase->qdiscs[i]));
+	cJSON_AddItemToObject(object, "tcp", phase_tcp_json(phase));
+	cJSON_AddItemToObject(object, "iperf3", phase_iperf3_json(phase));
+	cJSON_AddItemToObject(object, "attribution", phase_attribution_json(result, phase));
+	return object;
+}
+
+static void write_phases(struct writer *writer, const struct result *result)
+{
+	unsigned int i;
+
+	open_member(writer, "phases", "[");
+	for (i = 0; i < result->phase_count; i++)
+		if (result->phases[i].valid)
+			write_element(writer, phase_json(result, &result->phases[i]));
+	close_member(writer, "]");
 }
 
 /* ---- probes ---- */
@@ -559,8 +632,8 @@ static cJSON *probe_json(const struct result *result, const struct probe *probe)
 	add_u64(object, "seq", probe->sequence);
 	add_u64(object, "id", probe->id);
 	cJSON_AddBoolToObject(object, "ipv6", probe->ipv6);
-	if (probe->phase >= 0 && probe->phase < PHASES)
-		cJSON_AddStringToObject(object, "phase", phase_name_text(probe->phase));
+	if (probe->phase >= 0 && probe->phase < (int)result->phase_count)
+		cJSON_AddStringToObject(object, "phase", result->phases[probe->phase].plan.name);
 	else
 		cJSON_AddNullToObject(object, "phase");
 	add_u64(object, "sent_ns", probe->sent_ns);
@@ -602,24 +675,47 @@ static cJSON *interval_json(const struct iperf3_interval *interval)
 	return object;
 }
 
-static cJSON *iperf3_json(const struct result *result)
+static cJSON *iperf3_json(const struct phase *phase)
 {
+	const struct phase_load *load = &phase->load;
 	cJSON *object, *command, *intervals;
 	size_t i;
 
-	if (!result->have_iperf3)
+	if (!load->have_iperf3)
 		return cJSON_CreateNull();
 	object = cJSON_CreateObject();
-	cJSON_AddStringToObject(object, "version", result->iperf3.version);
+	cJSON_AddStringToObject(object, "version", load->iperf3.version);
 	command = cJSON_AddArrayToObject(object, "command");
-	for (i = 0; result->iperf3_command && result->iperf3_command[i]; i++)
-		cJSON_AddItemToArray(command, cJSON_CreateString(result->iperf3_command[i]));
-	cJSON_AddStringToObject(object, "congestion", result->iperf3.congestion);
-	add_sums(object, &result->iperf3);
+	for (i = 0; load->command && load->command[i]; i++)
+		cJSON_AddItemToArray(command, cJSON_CreateString(load->command[i]));
+	cJSON_AddStringToObject(object, "congestion", load->iperf3.congestion);
+	add_sums(object, &load->iperf3);
 	intervals = cJSON_AddArrayToObject(object, "intervals");
-	for (i = 0; i < result->iperf3.interval_count; i++)
-		cJSON_AddItemToArray(intervals, interval_json(&result->iperf3.intervals[i]));
+	for (i = 0; i < load->iperf3.interval_count; i++)
+		cJSON_AddItemToArray(intervals, interval_json(&load->iperf3.intervals[i]));
 	return object;
+}
+
+/* Every load in the order of the run; "iperf3" is the first one of them. */
+static void write_loads(struct writer *writer, const struct result *result)
+{
+	unsigned int i;
+
+	open_member(writer, "loads", "[");
+	for (i = 0; i < result->phase_count; i++) {
+		const struct phase *phase = &result->phases[i];
+		cJSON *object;
+
+		if (phase->plan.kind != PHASE_LOAD || !phase->load.begin_ns)
+			continue;
+		object = cJSON_CreateObject();
+		cJSON_AddStringToObject(object, "phase", phase->plan.name);
+		add_nonzero(object, "begin_ns", phase->load.begin_ns);
+		add_nonzero(object, "end_ns", phase->load.end_ns);
+		cJSON_AddItemToObject(object, "iperf3", iperf3_json(phase));
+		write_element(writer, object);
+	}
+	close_member(writer, "]");
 }
 
 /* ---- losses ---- */
@@ -794,11 +890,15 @@ static void write_document(struct writer *writer, const struct result *result)
 		     cJSON_CreateString(result->incomplete_why) : cJSON_CreateNull());
 	write_member(writer, "tool", tool_json(result));
 	write_member(writer, "scenario", scenario_json(&result->scenario));
+	write_member(writer, "note", result->note[0] ? cJSON_CreateString(result->note) :
+		     cJSON_CreateNull());
 	write_member(writer, "window", window_json(result));
-	write_member(writer, "attribution", attribution_json(result));
+	write_hosts(writer, result);
+	write_member(writer, "attribution", whole_attribution_json(result));
 	write_phases(writer, result);
 	write_qdiscs(writer, result);
-	write_member(writer, "iperf3", iperf3_json(result));
+	write_member(writer, "iperf3", iperf3_json(result_phase(result, PHASE_LOAD)));
+	write_loads(writer, result);
 	write_member(writer, "losses", losses_json(result));
 	write_probes(writer, result);
 	write_timeline(writer, result);

@@ -6,7 +6,6 @@
 
 #include "attribution.h"
 #include "out.h"
-#include "phase.h"
 #include "units.h"
 
 #define LINE_WIDTH	100
@@ -200,17 +199,39 @@ static void name_qdisc(const struct result_qdisc *qdisc, char *text, size_t size
 
 /* ---- the parts of the summary, from top to bottom ---- */
 
-static void print_qdisc_words(FILE *stream, const struct scenario *scenario)
+/* How a qdisc of the scenario is set. */
+static void print_setting(FILE *stream, const char *kind, __u64 rate, __u64 burst, __u64 latency_ns)
 {
 	char text[UNITS_TEXT];
 
-	fprintf(stream, "%s 10: on wan0 in %srouter", scenario->qdisc_kind, scenario->lab_prefix);
-	if (!strcmp(scenario->qdisc_kind, "tbf") || !strcmp(scenario->qdisc_kind, "htb"))
-		fprintf(stream, ", rate %s", units_rate_text((double)scenario->qdisc_rate, text));
-	if (strcmp(scenario->qdisc_kind, "tbf"))
+	if (!strcmp(kind, "tbf") || !strcmp(kind, "htb"))
+		fprintf(stream, ", rate %s", units_rate_text((double)rate, text));
+	if (strcmp(kind, "tbf"))
 		return;
-	fprintf(stream, ", burst %s", units_size_text((double)scenario->qdisc_burst, text));
-	fprintf(stream, ", latency %s", units_time_text((double)scenario->qdisc_latency_ns, text));
+	fprintf(stream, ", burst %s", units_size_text((double)burst, text));
+	fprintf(stream, ", latency %s", units_time_text((double)latency_ns, text));
+}
+
+static void print_modem_words(FILE *stream, const char *words, const struct scenario *scenario,
+			      const struct scenario_qdisc *qdisc)
+{
+	fprintf(stream, "%s %s in %smodem", qdisc->kind, words, scenario->lab_prefix);
+	print_setting(stream, qdisc->kind, qdisc->rate, qdisc->burst, qdisc->latency_ns);
+	fputs("; ", stream);
+}
+
+static void print_qdisc_words(FILE *stream, const struct scenario *scenario)
+{
+	bool office = scenario->topology == LAB_OFFICE;
+
+	if (office) {
+		print_modem_words(stream, "20: on wan0", scenario, &scenario->up);
+		print_modem_words(stream, "30: on lan0", scenario, &scenario->down);
+	}
+	fprintf(stream, "%s 10: on wan0 in %s%s", scenario->qdisc_kind, scenario->lab_prefix,
+		office ? "gw" : "router");
+	print_setting(stream, scenario->qdisc_kind, scenario->qdisc_rate, scenario->qdisc_burst,
+		      scenario->qdisc_latency_ns);
 }
 
 static void print_load_words(FILE *stream, const struct scenario *scenario)
@@ -219,6 +240,7 @@ static void print_load_words(FILE *stream, const struct scenario *scenario)
 		[LOAD_UP] = "client to server",
 		[LOAD_DOWN] = "server to client",
 		[LOAD_BIDIR] = "both ways at once",
+		[LOAD_EACH] = "client to server, then server to client",
 	};
 	bool udp = scenario->load_proto == LOAD_UDP;
 	char text[UNITS_TEXT];
@@ -229,8 +251,9 @@ static void print_load_words(FILE *stream, const struct scenario *scenario)
 		fprintf(stream, " (%s)", scenario->load_congestion);
 	if (scenario->load_rate)
 		fprintf(stream, " of at most %s", units_rate_text((double)scenario->load_rate, text));
-	fprintf(stream, ", %s%s, %llu s", directions[scenario->load_direction],
-		scenario->lab_ipv6 ? " over IPv6" : "", scenario->load_ns / 1000000000ULL);
+	fprintf(stream, ", %s%s, %llu s%s", directions[scenario->load_direction],
+		scenario->lab_ipv6 ? " over IPv6" : "", scenario->load_ns / 1000000000ULL,
+		scenario->load_direction == LOAD_EACH ? " each" : "");
 }
 
 static void print_header(const struct result *result, FILE *file, bool color)
@@ -251,15 +274,18 @@ static void print_header(const struct result *result, FILE *file, bool color)
 	if (!fclose(stream))
 		print_wrapped(file, 4, words);
 	free(words);
+	if (result->note[0])
+		print_line(file, 4, "note: %s", result->note);
 }
 
-static void set_throughput(const struct result *result, const struct phase *phase, struct row *row)
+static void set_throughput(const struct phase *phase, struct row *row)
 {
+	const struct phase_load *load = &phase->load;
 	char text[UNITS_TEXT];
 
-	if (phase->name == PHASE_LOAD && result->have_iperf3 && result->iperf3.received.present)
+	if (load->have_iperf3 && load->iperf3.received.present)
 		set_cell(row, 7, "%s",
-			 units_rate_text(result->iperf3.received.bits_per_second, text));
+			 units_rate_text(load->iperf3.received.bits_per_second, text));
 	else
 		set_cell(row, 7, "-");
 }
@@ -273,20 +299,20 @@ static void print_phases(const struct result *result, FILE *file)
 	unsigned int i;
 
 	table_heading(&table, titles, 8);
-	for (i = 0; i < PHASES; i++) {
+	for (i = 0; i < result->phase_count; i++) {
 		const struct phase *phase = &result->phases[i];
 		struct row *row = phase->valid ? table_row(&table) : NULL;
 
 		if (!row)
 			continue;
-		set_cell(row, 0, "%s", phase_name_text(phase->name));
+		set_cell(row, 0, "%s", phase->plan.name);
 		set_cell(row, 1, "%u", phase->sent);
 		set_cell(row, 2, "%u", phase->lost);
 		set_time(row, 3, &phase->rtt, phase->rtt.p50);
 		set_time(row, 4, &phase->rtt, phase->rtt.p95);
 		set_time(row, 5, &phase->rtt, phase->rtt.p99);
 		set_time(row, 6, &phase->rtt, phase->rtt.max);
-		set_throughput(result, phase, row);
+		set_throughput(phase, row);
 	}
 	fputc('\n', file);
 	table_print(file, &table);
@@ -330,7 +356,7 @@ static void print_phase_qdiscs(const struct result *result, const struct phase *
 	struct row *row;
 	unsigned int i;
 
-	snprintf(title, sizeof(title), "%s: sojourn in", phase_name_text(phase->name));
+	snprintf(title, sizeof(title), "%s: sojourn in", phase->plan.name);
 	table_heading(&table, titles, 9);
 	for (i = 0; i < phase->qdisc_count; i++) {
 		if (!phase->qdiscs[i].packets && !phase->qdiscs[i].drops &&
@@ -363,18 +389,26 @@ static void print_sum(FILE *stream, const char *who, const struct iperf3_sum *su
 		fprintf(stream, ", jitter %.3g ms", sum->jitter_ms);
 }
 
-static void print_iperf3(const struct result *result, FILE *file)
+/* "upload: " where there are several loads to tell apart. */
+static void print_load_name(const struct result *result, const struct phase *load, FILE *stream)
 {
-	const struct iperf3_result *iperf3 = &result->iperf3;
+	if (result->scenario.load_direction == LOAD_EACH)
+		fprintf(stream, "%s: ", load->plan.name);
+}
+
+static void print_iperf3(const struct result *result, const struct phase *load, FILE *file)
+{
+	const struct iperf3_result *iperf3 = &load->load.iperf3;
 	char *words = NULL;
 	size_t size;
 	FILE *stream;
 
-	if (!result->have_iperf3)
+	if (!load->load.have_iperf3)
 		return;
 	stream = open_memstream(&words, &size);
 	if (!stream)
 		return;
+	print_load_name(result, load, stream);
 	fputs(iperf3->version[0] ? iperf3->version : "iperf3", stream);
 	print_sum(stream, "sender", &iperf3->sent);
 	print_sum(stream, "receiver (delivered)", &iperf3->received);
@@ -387,18 +421,29 @@ static void print_iperf3(const struct result *result, FILE *file)
 	free(words);
 }
 
-static void print_tcp(const struct result *result, FILE *file)
+static void print_tcp(const struct phase *load, FILE *file)
 {
-	const struct phase *load = &result->phases[PHASE_LOAD];
 	char median[UNITS_TEXT], max[UNITS_TEXT];
 
 	if (!load->valid || !load->srtt.count)
 		return;
 	print_line(file, 4,
-		   "TCP under load: srtt median %s, max %s; cwnd median %llu, max %llu packets; %u retransmit%s seen",
-		   units_time_text((double)load->srtt.p50, median),
+		   "TCP under %s: srtt median %s, max %s; cwnd median %llu, max %llu packets; %u retransmit%s seen",
+		   load->plan.name, units_time_text((double)load->srtt.p50, median),
 		   units_time_text((double)load->srtt.max, max), load->cwnd.p50, load->cwnd.max,
 		   load->retransmits, load->retransmits == 1 ? "" : "s");
+}
+
+static void print_loads(const struct result *result, FILE *file)
+{
+	unsigned int i;
+
+	for (i = 0; i < result->phase_count; i++) {
+		if (result->phases[i].plan.kind != PHASE_LOAD)
+			continue;
+		print_iperf3(result, &result->phases[i], file);
+		print_tcp(&result->phases[i], file);
+	}
 }
 
 static const char *agrees_text(enum ledger_verdict agrees)
@@ -479,11 +524,12 @@ static void print_ledger(const struct result *result, FILE *file)
 static void print_check(const struct result *result, const struct phase *phase, const char *good,
 			const char *bad, FILE *file)
 {
-	__u64 idle = result->phases[PHASE_IDLE].rtt.p50, now = phase->rtt.p50;
+	const struct phase *idle_phase = result_phase(result, PHASE_IDLE);
+	__u64 idle = idle_phase ? idle_phase->rtt.p50 : 0, now = phase->rtt.p50;
 	char now_text[UNITS_TEXT], idle_text[UNITS_TEXT];
 	bool back = now <= idle * RECOVERED_FACTOR || now <= idle + RECOVERED_SLACK_NS;
 
-	if (!phase->valid || !result->phases[PHASE_IDLE].received)
+	if (!phase->valid || !idle_phase || !idle_phase->received)
 		return;
 	if (!phase->received) {
 		print_line(file, 4, "%s: none of its %u probes came back", bad, phase->sent);
@@ -494,13 +540,36 @@ static void print_check(const struct result *result, const struct phase *phase, 
 		   units_time_text((double)idle, idle_text));
 }
 
+/* What a phase after the loads should show; empty for the others. */
+static void name_check(const struct result *result, const struct phase *phase, char *text, size_t size)
+{
+	bool office = result->scenario.topology == LAB_OFFICE;
+
+	text[0] = '\0';
+	if (phase->plan.kind == PHASE_RESTORED)
+		snprintf(text, size, "restored (qdisc%s under test removed)", office ? "s" : "");
+	else if (phase->plan.kind != PHASE_RECOVERY)
+		return;
+	else if (result->scenario.load_direction == LOAD_EACH)
+		snprintf(text, size, "recovered from the %s",
+			 result_load_of(result, phase)->plan.name);
+	else
+		snprintf(text, size, "recovered");
+}
+
 static void print_checks(const struct result *result, FILE *file)
 {
+	char good[CELL_SIZE], bad[CELL_SIZE + sizeof("NOT ")];
+	unsigned int i;
+
 	fputc('\n', file);
-	print_check(result, &result->phases[PHASE_RECOVERY], "recovered", "NOT recovered", file);
-	print_check(result, &result->phases[PHASE_RESTORED],
-		    "restored (qdisc under test removed)",
-		    "NOT restored (qdisc under test removed)", file);
+	for (i = 0; i < result->phase_count; i++) {
+		name_check(result, &result->phases[i], good, sizeof(good));
+		if (!good[0])
+			continue;
+		snprintf(bad, sizeof(bad), "NOT %s", good);
+		print_check(result, &result->phases[i], good, bad, file);
+	}
 }
 
 static void add_loss(FILE *stream, unsigned int *count, const char *name, __u64 value)
@@ -591,10 +660,8 @@ static void print_unseen(const struct result *result, FILE *file)
 		   children == 1 ? "" : " and others", children == 1 ? "its" : "their");
 }
 
-static void print_verdict(const struct result *result, FILE *file, bool color)
+static void print_verdict(const struct attribution *attribution, FILE *file, bool color)
 {
-	const struct attribution *attribution = &result->attribution;
-
 	if (!attribution->verdict[0])
 		return;
 	fputc('\n', file);
@@ -611,14 +678,14 @@ void out_text(const struct result *result, FILE *file, bool color)
 
 	print_header(result, file, color);
 	print_phases(result, file);
-	for (i = 0; i < PHASES; i++)
+	for (i = 0; i < result->phase_count; i++)
 		if (result->phases[i].valid)
 			print_phase_qdiscs(result, &result->phases[i], file);
-	print_iperf3(result, file);
-	print_tcp(result, file);
+	print_loads(result, file);
 	print_ledger(result, file);
 	print_checks(result, file);
 	print_losses(result, file);
 	print_unseen(result, file);
-	print_verdict(result, file, color);
+	for (i = 0; i < result->phase_count; i++)
+		print_verdict(&result->phases[i].load.attribution, file, color);
 }

@@ -12,18 +12,6 @@
  */
 #define SENDER_PART	100
 
-static const char *const phase_names[PHASES] = {
-	[PHASE_IDLE] = "idle",
-	[PHASE_LOAD] = "load",
-	[PHASE_RECOVERY] = "recovery",
-	[PHASE_RESTORED] = "restored",
-};
-
-const char *phase_name_text(enum phase_name name)
-{
-	return name < PHASES ? phase_names[name] : "unknown";
-}
-
 static void set_window(struct phase *phase, __u64 begin_ns, __u64 end_ns)
 {
 	phase->begin_ns = begin_ns;
@@ -33,36 +21,68 @@ static void set_window(struct phase *phase, __u64 begin_ns, __u64 end_ns)
 		phase->begin_ns = phase->end_ns = 0;
 }
 
-void phase_windows(struct phase phases[PHASES], const struct phase_moments *moments,
+static void set_load(struct phase *phase, __u64 begin_ns, __u64 end_ns, __u64 margin_ns)
+{
+	__u64 span = end_ns - begin_ns;
+
+	phase->load.begin_ns = begin_ns;
+	phase->load.end_ns = end_ns;
+	if (begin_ns && begin_ns < end_ns && margin_ns < span && margin_ns < span - margin_ns)
+		set_window(phase, begin_ns + margin_ns, end_ns - margin_ns);
+}
+
+/* After a number of loads, up to the next one. */
+static void set_recovery(struct phase *phase, const struct phase_moments *moments,
+			 unsigned int loads, __u64 settle_ns)
+{
+	__u64 end_ns = moments->end_ns;
+
+	if (!loads || !moments->loads[loads - 1].begin_ns ||
+	    moments->loads[loads - 1].end_ns <= moments->loads[loads - 1].begin_ns)
+		return;
+	if (loads < SCENARIO_LOADS_MAX && moments->loads[loads].begin_ns)
+		end_ns = moments->loads[loads].begin_ns;
+	set_window(phase, moments->loads[loads - 1].end_ns + settle_ns, end_ns);
+}
+
+void phase_windows(struct result *result, const struct phase_moments *moments,
 		   __u64 margin_ns, __u64 settle_ns)
 {
-	__u64 idle_end = moments->load_begin_ns ? moments->load_begin_ns : moments->end_ns;
-	__u64 span = moments->load_end_ns - moments->load_begin_ns;
-	unsigned int i;
+	unsigned int i, loads = 0;
 
-	for (i = 0; i < PHASES; i++) {
-		memset(&phases[i], 0, sizeof(phases[i]));
-		phases[i].name = i;
+	for (i = 0; i < result->phase_count; i++) {
+		struct phase *phase = &result->phases[i];
+
+		set_window(phase, 0, 0);
+		switch (phase->plan.kind) {
+		case PHASE_IDLE:
+			set_window(phase, moments->begin_ns, moments->loads[0].begin_ns ?
+				   moments->loads[0].begin_ns : moments->end_ns);
+			break;
+		case PHASE_LOAD:
+			set_load(phase, moments->loads[loads].begin_ns,
+				 moments->loads[loads].end_ns, margin_ns);
+			loads++;
+			break;
+		case PHASE_RECOVERY:
+			set_recovery(phase, moments, loads, settle_ns);
+			break;
+		case PHASE_RESTORED:
+			set_window(phase, moments->restored_begin_ns, moments->restored_end_ns);
+			break;
+		}
 	}
-	set_window(&phases[PHASE_IDLE], moments->begin_ns, idle_end);
-	set_window(&phases[PHASE_RESTORED], moments->restored_begin_ns, moments->restored_end_ns);
-	if (!moments->load_begin_ns || moments->load_end_ns <= moments->load_begin_ns)
-		return;
-	if (margin_ns < span && margin_ns < span - margin_ns)
-		set_window(&phases[PHASE_LOAD], moments->load_begin_ns + margin_ns,
-			   moments->load_end_ns - margin_ns);
-	set_window(&phases[PHASE_RECOVERY], moments->load_end_ns + settle_ns, moments->end_ns);
 }
 
 /* The phase of a moment: windows hold their begin, not their end. -1: none. */
 static int phase_at(const struct result *result, __u64 time_ns)
 {
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < PHASES; i++)
+	for (i = 0; i < result->phase_count; i++)
 		if (result->phases[i].valid && time_ns >= result->phases[i].begin_ns &&
 		    time_ns < result->phases[i].end_ns)
-			return i;
+			return (int)i;
 	return -1;
 }
 
@@ -77,7 +97,7 @@ static void assign_probes(struct result *result)
 	struct phase *phase;
 	size_t i;
 
-	for (i = 0; i < PHASES; i++)
+	for (i = 0; i < result->phase_count; i++)
 		result->phases[i].sent = result->phases[i].received = result->phases[i].lost = 0;
 	for (i = 0; i < result->probe_count; i++) {
 		probe = &result->probes[i];
@@ -93,9 +113,10 @@ static void assign_probes(struct result *result)
 	}
 }
 
-static bool received_in(const struct probe *probe, const struct phase *phase)
+static bool received_in(const struct result *result, const struct probe *probe,
+			const struct phase *phase)
 {
-	return probe->phase == (int)phase->name && !probe->lost;
+	return probe->phase == (int)(phase - result->phases) && !probe->lost;
 }
 
 static void fill_rtt(const struct result *result, struct phase *phase, __u64 *values)
@@ -104,7 +125,7 @@ static void fill_rtt(const struct result *result, struct phase *phase, __u64 *va
 	size_t i;
 
 	for (i = 0; i < result->probe_count; i++)
-		if (received_in(&result->probes[i], phase))
+		if (received_in(result, &result->probes[i], phase))
 			values[count++] = result->probes[i].rtt_ns;
 	summary_of_values(values, count, &phase->rtt);
 }
@@ -117,7 +138,7 @@ static void fill_own_median(const struct result *result, const struct phase *pha
 	size_t i;
 
 	for (i = 0; i < result->probe_count; i++)
-		if (received_in(&result->probes[i], phase))
+		if (received_in(result, &result->probes[i], phase))
 			values[count++] = probe_time_in(&result->probes[i], qdisc->qdisc);
 	summary_of_values(values, count, &own);
 	qdisc->own_median_ns = own.p50;
@@ -300,7 +321,7 @@ static int fill_all_tcp(struct result *result, __u64 *values)
 	if (count)
 		qsort(states, count, sizeof(*states), compare_by_flow);
 	count = keep_senders(states, count);
-	for (i = 0; i < PHASES; i++) {
+	for (i = 0; i < result->phase_count; i++) {
 		if (!result->phases[i].valid)
 			continue;
 		fill_tcp(&result->phases[i], states, count, values);
@@ -321,7 +342,7 @@ int phase_fill(struct result *result, struct error *error)
 	if (!values)
 		goto out;
 	assign_probes(result);
-	for (i = 0; i < PHASES; i++) {
+	for (i = 0; i < result->phase_count; i++) {
 		if (!result->phases[i].valid)
 			continue;
 		fill_rtt(result, &result->phases[i], values);

@@ -117,11 +117,12 @@ static const struct qdisc_kind kinds[] = {
 	{ "pfifo", NULL, false, false, false },
 	{ "bfifo", put_bfifo, false, false, false },
 	{ "pfifo_fast", NULL, false, false, false },
+	{ "fq_codel", NULL, false, false, false },
 };
 
 const char *qdisc_kinds_text(void)
 {
-	return "tbf, htb, pfifo, bfifo, pfifo_fast";
+	return "tbf, htb, pfifo, bfifo, pfifo_fast, fq_codel";
 }
 
 static const struct qdisc_kind *find_kind(const char *name)

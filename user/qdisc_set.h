@@ -33,7 +33,7 @@ int qdisc_check(const struct qdisc_settings *settings, struct error *error);
  *   htb         one default class (minor 10) of that rate; with a latency a
  *               bfifo (handle major + 1) of that limit below it
  *   bfifo       limit from rate and latency, or the kernel's default
- *   pfifo, pfifo_fast   the kernel's defaults
+ *   pfifo, pfifo_fast, fq_codel   the kernel's defaults
  */
 int qdisc_add_root(struct netlink *netlink, const char *device,
 		   const struct qdisc_settings *settings, struct error *error);

@@ -5,15 +5,44 @@
 
 #include "result.h"
 
+void result_plan(struct result *result)
+{
+	const struct scenario_phase *plan;
+	unsigned int i;
+
+	result->phase_count = scenario_phases(&result->scenario, &plan);
+	memset(result->phases, 0, sizeof(result->phases));
+	for (i = 0; i < result->phase_count; i++) {
+		result->phases[i].plan = plan[i];
+		result->phases[i].load.attribution.cause_qdisc = RESULT_NO_QDISC;
+		result->phases[i].load.attribution.cause_share = NAN;
+	}
+}
+
 void result_init(struct result *result)
+{
+	memset(result, 0, sizeof(*result));
+	result_plan(result);
+}
+
+const struct phase *result_phase(const struct result *result, enum phase_kind kind)
 {
 	unsigned int i;
 
-	memset(result, 0, sizeof(*result));
-	for (i = 0; i < PHASES; i++)
-		result->phases[i].name = i;
-	result->attribution.cause_qdisc = RESULT_NO_QDISC;
-	result->attribution.cause_share = NAN;
+	for (i = 0; i < result->phase_count; i++)
+		if (result->phases[i].plan.kind == kind)
+			return &result->phases[i];
+	return NULL;
+}
+
+const struct phase *result_load_of(const struct result *result, const struct phase *phase)
+{
+	long i;
+
+	for (i = phase - result->phases; i >= 0; i--)
+		if (result->phases[i].plan.kind == PHASE_LOAD)
+			return &result->phases[i];
+	return result_phase(result, PHASE_LOAD);
 }
 
 static void free_probes(struct result *result)
@@ -47,16 +76,21 @@ static void free_command(char **command)
 	free(command);
 }
 
+static void free_phase(struct phase *phase)
+{
+	free(phase->qdiscs);
+	free_command(phase->load.command);
+	iperf3_result_free(&phase->load.iperf3);
+}
+
 void result_free(struct result *result)
 {
 	unsigned int i;
 
 	free_probes(result);
 	free_samples(result);
-	free_command(result->iperf3_command);
-	iperf3_result_free(&result->iperf3);
-	for (i = 0; i < PHASES; i++)
-		free(result->phases[i].qdiscs);
+	for (i = 0; i < result->phase_count; i++)
+		free_phase(&result->phases[i]);
 	free(result->hooks);
 	free(result->qdiscs);
 	free(result->tcp);
@@ -73,4 +107,17 @@ __u64 probe_time_in(const struct probe *probe, __u32 qdisc)
 		if (probe->legs[i].kind == LEG_QDISC && probe->legs[i].qdisc == qdisc)
 			sum += probe->legs[i].ns;
 	return sum;
+}
+
+const char *result_netns_name(const struct result *result, __u32 netns)
+{
+	size_t i;
+
+	for (i = 0; i < result->host_count; i++)
+		if (result->hosts[i].netns == netns)
+			return result->hosts[i].netns_name;
+	for (i = 0; i < result->qdisc_count; i++)
+		if (result->qdiscs[i].netns == netns)
+			return result->qdiscs[i].netns_name;
+	return NULL;
 }

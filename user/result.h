@@ -112,8 +112,6 @@ struct probe {
 	unsigned int event_count;
 };
 
-enum phase_name { PHASE_IDLE, PHASE_LOAD, PHASE_RECOVERY, PHASE_RESTORED, PHASES };
-
 struct phase_qdisc {
 	__u32 qdisc;			/* index into result.qdiscs */
 	struct histogram sojourn;
@@ -127,19 +125,14 @@ struct phase_qdisc {
 	__u64 own_median_ns;		/* median of the probes' own sojourn, both ways */
 };
 
-struct phase {
-	enum phase_name name;
-	__u64 begin_ns, end_ns;		/* the window that is summed up, margins left out */
-	bool valid;			/* it took place */
-	unsigned int sent, received, lost;
-	struct summary rtt;
-	struct phase_qdisc *qdiscs;	/* owned */
-	unsigned int qdisc_count;
-	/* TCP as tcp_probe saw it inside the window, all senders of the load. */
-	struct summary srtt;		/* ns */
-	struct summary cwnd;		/* packets */
-	unsigned int retransmits;
+/* A qdisc that held none of it, though a user would suspect it. */
+struct exoneration {
+	__u32 qdisc;			/* index into result.qdiscs */
+	double share;
+	bool empty;			/* less than one full packet waited in it, in the mean */
 };
+
+#define EXONERATIONS_MAX	4
 
 struct attribution {
 	bool valid;			/* there was an RTT increase to explain */
@@ -150,8 +143,47 @@ struct attribution {
 	__u32 cause_qdisc;		/* index, or RESULT_NO_QDISC */
 	double cause_share;
 	char cause_text[256];
-	char verdict[512];		/* one sentence */
+	/* Where the probes left what is traced, and how much of the increase was there. */
+	char beyond_device[16];		/* "": nowhere, or it explains too little */
+	__u32 beyond_netns;
+	double beyond_ns;		/* mean */
+	struct exoneration exonerated[EXONERATIONS_MAX];
+	unsigned int exonerated_count;
+	char verdict[768];		/* one sentence */
 };
+
+/* What a load phase has beside the others. */
+struct phase_load {
+	__u64 begin_ns, end_ns;		/* iperf3 client started, ended; 0: not so far */
+	bool have_iperf3;
+	char **command;			/* NULL at the end; owned */
+	struct iperf3_result iperf3;
+	struct attribution attribution;
+};
+
+struct phase {
+	struct scenario_phase plan;	/* name, kind, direction */
+	__u64 begin_ns, end_ns;		/* the window that is summed up, margins left out */
+	bool valid;			/* it took place */
+	unsigned int sent, received, lost;
+	struct summary rtt;
+	struct phase_qdisc *qdiscs;	/* owned */
+	unsigned int qdisc_count;
+	/* TCP as tcp_probe saw it inside the window, all senders of the load. */
+	struct summary srtt;		/* ns */
+	struct summary cwnd;		/* packets */
+	unsigned int retransmits;
+	struct phase_load load;		/* of a load phase */
+};
+
+/* A host whose part in the scenario is known. */
+struct result_host {
+	__u32 netns;
+	char netns_name[64];
+	char role[16];			/* "gateway" */
+};
+
+#define RESULT_HOSTS_MAX	8
 
 struct result {
 	char version[32];
@@ -162,18 +194,16 @@ struct result {
 	__u64 started_realtime_ns;	/* CLOCK_REALTIME */
 	__u64 started_ns, ended_ns;	/* CLOCK_MONOTONIC: the traced window */
 	struct scenario scenario;
+	char note[256];			/* where the lab is not what was asked for; "" where it is */
+	struct result_host hosts[RESULT_HOSTS_MAX];
+	unsigned int host_count;
 
 	struct result_qdisc *qdiscs;
 	size_t qdisc_count;
-	struct phase phases[PHASES];
-	__u64 load_begin_ns, load_end_ns;	/* iperf3 client started, ended */
-	struct attribution attribution;
+	struct phase phases[SCENARIO_PHASES_MAX];	/* in the order of the run */
+	unsigned int phase_count;
 	struct probe *probes;		/* by sending time */
 	size_t probe_count;
-
-	bool have_iperf3;
-	char **iperf3_command;		/* NULL at the end; owned */
-	struct iperf3_result iperf3;
 
 	struct qdisc_sample *samples;
 	size_t sample_count;
@@ -189,10 +219,34 @@ struct result {
 	char incomplete_why[256];	/* the first reason; "" where complete */
 };
 
+/* The first phase of that kind, or NULL. */
+const struct phase *result_phase(const struct result *result, enum phase_kind kind);
+
+/*
+ * The load phase that a phase belongs to: itself, else the last one before it,
+ * else the first one. NULL where the run has none.
+ */
+const struct phase *result_load_of(const struct result *result, const struct phase *phase);
+
+/*
+ * Name of a namespace by its inode number: "" is the one that we started in,
+ * NULL where neither a host nor a qdisc of it is known.
+ */
+const char *result_netns_name(const struct result *result, __u32 netns);
+
 /* Time that the probe and its reply spent in that qdisc (index into result.qdiscs), ns. */
 __u64 probe_time_in(const struct probe *probe, __u32 qdisc);
 
+/* Empty, with the phases of a single load. */
 void result_init(struct result *result);
+
+/*
+ * The phases of result.scenario, none of which has taken place; right after
+ * result_init(), when they hold nothing yet.
+ */
+void result_plan(struct result *result);
+
+/* Free what result holds; it is initialized then. */
 void result_free(struct result *result);
 
 #endif

@@ -53,8 +53,8 @@ struct key {
 
 /* The enums of iperf3.h in their order. */
 #define PROTOCOLS	"tcp|udp"
-#define DIRECTIONS	"up|down|bidir"
-#define PLACEMENTS "auto|one|any"
+#define DIRECTIONS	"up|down|bidir|each"
+#define PLACEMENTS	"auto|one|any"
 
 static const struct key keys[] = {
 	{ "idle.seconds", "3", KEY_SECONDS, AT(idle_ns), SECOND / 1000, 3600 * SECOND, NULL,
@@ -76,16 +76,32 @@ static const struct key keys[] = {
 	{ "load.rate", "0", KEY_RATE, AT(load_rate), 0, 1000000000000, NULL,
 	  "cap of each stream; 0: none (UDP: iperf3's default)" },
 	{ "load.direction", "up", KEY_CHOICE, AT(load_direction), 0, 0, DIRECTIONS,
-	  "up: client sends, down: server sends, bidir: both" },
+	  "up: client sends, down: server sends, bidir: both at once, each: up, then down" },
 	{ "load.port", "5201", KEY_PORT, AT(load_port), 1, 65535, NULL,
 	  "port of the iperf3 server" },
 	{ "qdisc.kind", "tbf", KEY_WORD, AT(qdisc_kind), 1, SIZE(qdisc_kind), LOWER "_",
-	  "qdisc under test, on wan0 of the router" },
+	  "qdisc under test, on wan0 of the router or gateway" },
 	{ "qdisc.rate", "10mbit", KEY_RATE, AT(qdisc_rate), 8, 1000000000000, NULL,
 	  "its rate" },
 	{ "qdisc.burst", "32kb", KEY_SIZE, AT(qdisc_burst), 1, 0xffffffff, NULL,
 	  "its bucket" },
 	{ "qdisc.latency", "400ms", KEY_UNIT_TIME, AT(qdisc_latency_ns), 1000, 60 * SECOND, NULL,
+	  "the longest that a packet may wait in it" },
+	{ "up.kind", "tbf", KEY_WORD, AT(up.kind), 1, SIZE(up.kind), LOWER "_",
+	  "office: the modem's qdisc towards the server (kinds as above)" },
+	{ "up.rate", "5mbit", KEY_RATE, AT(up.rate), 8, 1000000000000, NULL,
+	  "its rate" },
+	{ "up.burst", "16kb", KEY_SIZE, AT(up.burst), 1, 0xffffffff, NULL,
+	  "its bucket" },
+	{ "up.latency", "1s", KEY_UNIT_TIME, AT(up.latency_ns), 1000, 60 * SECOND, NULL,
+	  "the longest that a packet may wait in it" },
+	{ "down.kind", "tbf", KEY_WORD, AT(down.kind), 1, SIZE(down.kind), LOWER "_",
+	  "office: the modem's qdisc towards the gateway (kinds as above)" },
+	{ "down.rate", "20mbit", KEY_RATE, AT(down.rate), 8, 1000000000000, NULL,
+	  "its rate" },
+	{ "down.burst", "32kb", KEY_SIZE, AT(down.burst), 1, 0xffffffff, NULL,
+	  "its bucket" },
+	{ "down.latency", "500ms", KEY_UNIT_TIME, AT(down.latency_ns), 1000, 60 * SECOND, NULL,
 	  "the longest that a packet may wait in it" },
 	{ "probe.interval", "0.1", KEY_TIME, AT(probe_interval_ns), 2000000, 60 * SECOND, NULL,
 	  "between two pings" },
@@ -106,17 +122,99 @@ static const struct key keys[] = {
 _Static_assert(COUNT(keys) <= 64, "one bit of scenario.assigned for each key");
 _Static_assert(21 <= SIZE(lab_prefix), "a prefix of 20 bytes and its NUL fit");
 
-/* What a named scenario changes in the defaults; key=value, NULL at the end. */
 struct named {
 	const char *name;
-	const char *const *assignments;
+	enum lab_topology topology;
+	const char *otherwise;			/* as in struct scenario */
+	const char *const *assignments;		/* what it changes in the defaults, NULL at the end */
+	const char *help;
 };
 
 static const char *const bottleneck[] = { NULL };
 
-static const struct named scenarios[] = {
-	{ "bottleneck", bottleneck },
+static const char *const office[] = {
+	"idle.seconds=5",
+	"load.seconds=20",
+	"load.direction=each",
+	"recovery.seconds=6",
+	"probe.interval=0.2",
+	"qdisc.kind=fq_codel",
+	NULL
 };
+
+static const struct named scenarios[] = {
+	{ "bottleneck", LAB_BOTTLENECK, NULL, bottleneck,
+	  "client - router - server; tbf on the router's wan0. The defaults below" },
+	{ "office", LAB_OFFICE, "pfifo_fast", office,
+	  "client - gateway - modem - server; tbf on the modem, both ways, fq_codel\n"
+	  "              (pfifo_fast where the kernel has none) on the gateway's wan0" },
+};
+
+#define IDLE		{ "idle", PHASE_IDLE, LOAD_UP }
+#define RECOVERY	{ "recovery", PHASE_RECOVERY, LOAD_UP }
+#define RESTORED	{ "restored", PHASE_RESTORED, LOAD_UP }
+#define SINGLE_LOAD(direction) \
+	{ IDLE, { "load", PHASE_LOAD, direction }, RECOVERY, RESTORED }
+
+/* By load.direction; a phase without a name ends the list. */
+static const struct scenario_phase plans[][SCENARIO_PHASES_MAX + 1] = {
+	[LOAD_UP] = SINGLE_LOAD(LOAD_UP),
+	[LOAD_DOWN] = SINGLE_LOAD(LOAD_DOWN),
+	[LOAD_BIDIR] = SINGLE_LOAD(LOAD_BIDIR),
+	[LOAD_EACH] = {
+		IDLE,
+		{ "upload", PHASE_LOAD, LOAD_UP },
+		{ "between", PHASE_RECOVERY, LOAD_UP },
+		{ "download", PHASE_LOAD, LOAD_DOWN },
+		RECOVERY,
+		RESTORED,
+	},
+};
+
+unsigned int scenario_phases(const struct scenario *scenario,
+			     const struct scenario_phase **phases)
+{
+	const struct scenario_phase *plan = plans[scenario->load_direction];
+	unsigned int count = 0;
+
+	while (count < SCENARIO_PHASES_MAX && plan[count].name)
+		count++;
+	*phases = plan;
+	return count;
+}
+
+unsigned int scenario_known_phases(const struct scenario_phase **phases)
+{
+	static const struct scenario_phase known[] = {
+		IDLE,
+		{ "load", PHASE_LOAD, LOAD_UP },
+		{ "upload", PHASE_LOAD, LOAD_UP },
+		{ "between", PHASE_RECOVERY, LOAD_UP },
+		{ "download", PHASE_LOAD, LOAD_DOWN },
+		RECOVERY,
+		RESTORED,
+	};
+
+	*phases = known;
+	return COUNT(known);
+}
+
+static unsigned int count_loads(const struct scenario *scenario)
+{
+	const struct scenario_phase *phases;
+	unsigned int count = scenario_phases(scenario, &phases), loads = 0;
+
+	while (count)
+		loads += phases[--count].kind == PHASE_LOAD;
+	return loads;
+}
+
+/* The modem's qdiscs are there in the office only. */
+static bool applies(const struct scenario *scenario, const struct key *key)
+{
+	return scenario->topology == LAB_OFFICE ||
+	       (strncmp(key->name, "up.", 3) && strncmp(key->name, "down.", 5));
+}
 
 static const struct key *find_key(const char *name)
 {
@@ -130,6 +228,18 @@ static const struct key *find_key(const char *name)
 static bool assigned(const struct scenario *scenario, const char *name)
 {
 	return scenario->assigned >> (find_key(name) - keys) & 1;
+}
+
+const char *scenario_otherwise(const struct scenario *scenario)
+{
+	return assigned(scenario, "qdisc.kind") ? NULL : scenario->otherwise;
+}
+
+__u64 scenario_rate(const struct scenario *scenario)
+{
+	if (scenario->topology != LAB_OFFICE)
+		return scenario->qdisc_rate;
+	return scenario->up.rate > scenario->down.rate ? scenario->up.rate : scenario->down.rate;
 }
 
 static void *member(struct scenario *scenario, const struct key *key)
@@ -281,12 +391,16 @@ static int set_key(struct scenario *scenario, const struct key *key, const char 
 	return set_number(scenario, key, value, error);
 }
 
-/* "qdisc.rate": also for "rate", the part behind the point, and for what is a few letters off. */
+/* "rate" is the part behind the point of "qdisc.rate". */
+static bool is_part(const char *name, const struct key *key)
+{
+	return !strcmp(name, strchr(key->name, '.') + 1);
+}
+
+/* "qdisc.rate": also for "rate", and for what is a few letters off. */
 static bool may_mean(const char *name, const struct key *key)
 {
-	const char *part = strchr(key->name, '.') + 1;
-
-	return closest_near(name, key->name) || !strcmp(name, part);
+	return is_part(name, key) || closest_near(name, key->name);
 }
 
 static void append(char *text, size_t size, const char *word)
@@ -297,20 +411,23 @@ static void append(char *text, size_t size, const char *word)
 }
 
 /* The nearest keys; where none is near, those of the same group, else all of them. */
-static int unknown_key(const char *name, struct error *error)
+static int unknown_key(const struct scenario *scenario, const char *name, struct error *error)
 {
 	char near[128] = "", group[256] = "";
 	size_t prefix = strcspn(name, ".");
 	unsigned int best = ~0u;
 
 	for (size_t i = 0; i < COUNT(keys); i++) {
+		if (!applies(scenario, &keys[i]))
+			continue;
 		if (!strncmp(keys[i].name, name, prefix + 1))
 			append(group, sizeof(group), keys[i].name);
 		if (may_mean(name, &keys[i]) && closest_distance(name, keys[i].name) < best)
 			best = closest_distance(name, keys[i].name);
 	}
 	for (size_t i = 0; i < COUNT(keys); i++) {
-		if (may_mean(name, &keys[i]) && closest_distance(name, keys[i].name) <= best + 1)
+		if (applies(scenario, &keys[i]) && may_mean(name, &keys[i]) &&
+		    (is_part(name, &keys[i]) || closest_distance(name, keys[i].name) <= best + 1))
 			append(near, sizeof(near), keys[i].name);
 	}
 	if (near[0])
@@ -337,7 +454,11 @@ int scenario_set(struct scenario *scenario, const char *assignment, struct error
 	name[equals - assignment] = '\0';
 	key = find_key(name);
 	if (!key)
-		return unknown_key(name, error);
+		return unknown_key(scenario, name, error);
+	if (!applies(scenario, key))
+		return error_set(error, EXIT_USAGE,
+				 "%s is a key of the scenario office: the scenario %s has no modem",
+				 name, scenario->name);
 	if (set_key(scenario, key, equals + 1, error))
 		return -1;
 	scenario->assigned |= 1ull << (key - keys);
@@ -348,7 +469,11 @@ int scenario_set(struct scenario *scenario, const char *assignment, struct error
 static int set_defaults(struct scenario *scenario, const struct named *named,
 			struct error *error)
 {
-	*scenario = (struct scenario){ 0 };
+	*scenario = (struct scenario){
+		.topology = named->topology,
+		.otherwise = named->otherwise,
+	};
+	snprintf(scenario->name, sizeof(scenario->name), "%s", named->name);
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		if (set_key(scenario, &keys[i], keys[i].value, error))
 			return -1;
@@ -357,7 +482,6 @@ static int set_defaults(struct scenario *scenario, const struct named *named,
 		if (scenario_set(scenario, *assignment, error))
 			return -1;
 	}
-	snprintf(scenario->name, sizeof(scenario->name), "%s", named->name);
 	scenario->assigned = 0;
 	return 0;
 }
@@ -375,6 +499,48 @@ static char *trim(char *text)
 	return text;
 }
 
+static int unknown_scenario(const char *name, struct error *error)
+{
+	const char *names[COUNT(scenarios)];
+	char list[256] = "";
+	int nearest;
+
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		names[i] = scenarios[i].name;
+		append(list, sizeof(list), names[i]);
+	}
+	nearest = closest_name(name, names, COUNT(scenarios));
+	if (nearest >= 0)
+		return error_set(error, EXIT_USAGE,
+				 "unknown scenario \"%s\": did you mean %s? There are: %s", name,
+				 names[nearest], list);
+	return error_set(error, EXIT_USAGE,
+			 "unknown scenario \"%s\", and no file of that name; there are: %s", name,
+			 list);
+}
+
+static const struct named *find_scenario(const char *name)
+{
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		if (!strcmp(scenarios[i].name, name))
+			return &scenarios[i];
+	}
+	return NULL;
+}
+
+/* "scenario = office": its defaults, which must not undo what was set before. */
+static int set_base(struct scenario *scenario, const char *name, struct error *error)
+{
+	const struct named *named = find_scenario(name);
+
+	if (!named)
+		return unknown_scenario(name, error);
+	if (scenario->assigned)
+		return error_set(error, EXIT_USAGE,
+				 "scenario=%s comes too late: it has to stand before all keys", name);
+	return set_defaults(scenario, named, error);
+}
+
 /* "key = value" becomes "key=value". */
 static int read_line(struct scenario *scenario, char *line, struct error *error)
 {
@@ -387,7 +553,10 @@ static int read_line(struct scenario *scenario, char *line, struct error *error)
 	if (!equals)
 		return scenario_set(scenario, text, error);
 	*equals = '\0';
-	snprintf(assignment, sizeof(assignment), "%s=%s", trim(text), trim(equals + 1));
+	text = trim(text);
+	if (!strcmp(text, "scenario"))
+		return set_base(scenario, trim(equals + 1), error);
+	snprintf(assignment, sizeof(assignment), "%s=%s", text, trim(equals + 1));
 	return scenario_set(scenario, assignment, error);
 }
 
@@ -439,56 +608,56 @@ static int read_file(struct scenario *scenario, const char *path, struct error *
 	return result;
 }
 
-static int unknown_scenario(const char *name, struct error *error)
-{
-	const char *names[COUNT(scenarios)];
-	char list[256] = "";
-	int nearest;
-
-	for (size_t i = 0; i < COUNT(scenarios); i++) {
-		names[i] = scenarios[i].name;
-		append(list, sizeof(list), names[i]);
-	}
-	nearest = closest_name(name, names, COUNT(scenarios));
-	if (nearest >= 0)
-		return error_set(error, EXIT_USAGE,
-				 "unknown scenario \"%s\": did you mean %s? There are: %s", name,
-				 names[nearest], list);
-	return error_set(error, EXIT_USAGE,
-			 "unknown scenario \"%s\", and no file of that name; there are: %s", name,
-			 list);
-}
-
 int scenario_named(struct scenario *scenario, const char *name, struct error *error)
 {
-	for (size_t i = 0; i < COUNT(scenarios); i++) {
-		if (!strcmp(scenarios[i].name, name))
-			return set_defaults(scenario, &scenarios[i], error);
-	}
+	const struct named *named = find_scenario(name);
+
+	if (named)
+		return set_defaults(scenario, named, error);
 	if (strchr(name, '/') || (*name && !access(name, F_OK)))
 		return read_file(scenario, name, error);
 	return unknown_scenario(name, error);
 }
 
-static int check_qdisc(const struct scenario *scenario, struct error *error)
+static int check_qdisc(const char *group, const char *kind, __u64 rate, __u64 burst,
+		       __u64 latency_ns, struct error *error)
 {
 	const struct qdisc_settings settings = {
-		.kind = scenario->qdisc_kind,
+		.kind = kind,
 		.handle = 0x10 << 16,
-		.rate_bit_per_s = scenario->qdisc_rate,
-		.burst_bytes = scenario->qdisc_burst,
-		.latency_ns = scenario->qdisc_latency_ns,
+		.rate_bit_per_s = rate,
+		.burst_bytes = burst,
+		.latency_ns = latency_ns,
 	};
+	struct error inner;
 
-	if (qdisc_check(&settings, error))
-		return -1;
+	if (qdisc_check(&settings, &inner))
+		return error_set(error, inner.code, "%s: %s", group, inner.text);
 	/* net/sched/sch_tbf.c, tbf_enqueue: what is longer than the bucket is dropped. */
-	if (!strcmp(scenario->qdisc_kind, "tbf") && scenario->qdisc_burst < FRAME_LENGTH)
+	if (!strcmp(kind, "tbf") && burst < FRAME_LENGTH)
 		return error_set(error, EXIT_USAGE,
-				 "qdisc.burst=%llu holds no full packet of %d bytes, tbf would drop all of them: set qdisc.burst=%d or more",
-				 (unsigned long long)scenario->qdisc_burst, FRAME_LENGTH,
+				 "%s.burst=%llu holds no full packet of %d bytes, tbf would drop all of them: set %s.burst=%d or more",
+				 group, (unsigned long long)burst, FRAME_LENGTH, group,
 				 FRAME_LENGTH);
 	return 0;
+}
+
+static int check_modem(const char *group, const struct scenario_qdisc *qdisc,
+		       struct error *error)
+{
+	return check_qdisc(group, qdisc->kind, qdisc->rate, qdisc->burst, qdisc->latency_ns,
+			   error);
+}
+
+static int check_qdiscs(const struct scenario *scenario, struct error *error)
+{
+	if (check_qdisc("qdisc", scenario->qdisc_kind, scenario->qdisc_rate,
+			scenario->qdisc_burst, scenario->qdisc_latency_ns, error))
+		return -1;
+	if (scenario->topology != LAB_OFFICE)
+		return 0;
+	return check_modem("up", &scenario->up, error) ||
+	       check_modem("down", &scenario->down, error) ? -1 : 0;
 }
 
 static int check_load(const struct scenario *scenario, struct error *error)
@@ -507,18 +676,23 @@ static int check_load(const struct scenario *scenario, struct error *error)
 	return 0;
 }
 
+/* From the first probe to the end of the last recovery, with so much after each load. */
+static __u64 length_with(const struct scenario *scenario, __u64 recovery_ns)
+{
+	return scenario->idle_ns + count_loads(scenario) * (scenario->load_ns + recovery_ns);
+}
+
 /*
- * Probes that are sent until the load's end has settled, and one more; all of
+ * Probes that are sent until each load's end has settled, and one more; all of
  * recovery where that was asked for.
  */
 static __u64 probes_wanted(const struct scenario *scenario)
 {
-	__u64 ns = scenario->idle_ns + scenario->load_ns + scenario->settle_ns;
+	bool chosen = assigned(scenario, "recovery.seconds");
+	__u64 ns = length_with(scenario, chosen ? scenario->recovery_ns : scenario->settle_ns);
 
-	if (assigned(scenario, "recovery.seconds"))
-		ns = scenario->idle_ns + scenario->load_ns + scenario->recovery_ns;
 	return (ns + scenario->probe_interval_ns - 1) / scenario->probe_interval_ns +
-	       !assigned(scenario, "recovery.seconds");
+	       (chosen ? 0 : count_loads(scenario));
 }
 
 static int check_count(struct scenario *scenario, struct error *error)
@@ -535,15 +709,15 @@ static int check_count(struct scenario *scenario, struct error *error)
 				 scenario->probe_count, interval, total,
 				 (unsigned long long)wanted);
 	if (!assigned(scenario, "recovery.seconds"))
-		scenario->recovery_ns = scenario->probe_count * scenario->probe_interval_ns -
-					scenario->idle_ns - scenario->load_ns;
+		scenario->recovery_ns = (scenario->probe_count * scenario->probe_interval_ns -
+					 length_with(scenario, 0)) / count_loads(scenario);
 	return 0;
 }
 
 /* An ICMP sequence number has 16 bits. */
 static int derive_count(struct scenario *scenario, struct error *error)
 {
-	__u64 ns = scenario->idle_ns + scenario->load_ns + scenario->recovery_ns;
+	__u64 ns = length_with(scenario, scenario->recovery_ns);
 	__u64 count = (ns + scenario->probe_interval_ns / 2) / scenario->probe_interval_ns;
 	char text[UNITS_TEXT];
 
@@ -562,7 +736,7 @@ static int derive_count(struct scenario *scenario, struct error *error)
 
 int scenario_check(struct scenario *scenario, struct error *error)
 {
-	if (check_qdisc(scenario, error) || check_load(scenario, error))
+	if (check_qdiscs(scenario, error) || check_load(scenario, error))
 		return -1;
 	if (assigned(scenario, "probe.count"))
 		return check_count(scenario, error);
@@ -610,8 +784,11 @@ struct cJSON *scenario_json(const struct scenario *scenario)
 	if (!cJSON_AddStringToObject(object, "name", scenario->name))
 		goto fail;
 	for (size_t i = 0; i < COUNT(keys); i++) {
-		cJSON *value = key_json(scenario, &keys[i]);
+		cJSON *value;
 
+		if (!applies(scenario, &keys[i]))
+			continue;
+		value = key_json(scenario, &keys[i]);
 		if (!value || !cJSON_AddItemToObject(object, keys[i].name, value)) {
 			cJSON_Delete(value);
 			goto fail;
@@ -625,7 +802,15 @@ fail:
 
 void scenario_print_keys(void)
 {
-	printf("Keys of --set key=value and of scenario files (one key = value a line):\n");
+	printf("Scenarios:\n");
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		printf("  %-11s %s", scenarios[i].name, scenarios[i].help);
+		for (size_t j = 0; scenarios[i].assignments[j]; j++)
+			printf("%s%s", j % 3 ? " " : "\n              ", scenarios[i].assignments[j]);
+		printf("\n");
+	}
+	printf("Keys of --set key=value and of scenario files (one key = value a line, before them\n"
+	       "\"scenario = NAME\" for the defaults of another than bottleneck):\n");
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		printf("  %-18s %-8s %s", keys[i].name, keys[i].value, keys[i].help);
 		if (keys[i].type == KEY_CHOICE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A scenario: every value of a run, its name, its default and its bounds. */
+/* A scenario: every value of a run, its name, its default and its bounds, and its phases. */
 #ifndef SOJOURN_SCENARIO_H
 #define SOJOURN_SCENARIO_H
 
@@ -9,14 +9,25 @@
 
 #include "error.h"
 #include "iperf3.h"
+#include "lab.h"
 
 struct cJSON;
 
 /* Where the processes of a run go: the numbers are those of the words in scenario.c. */
 enum lab_cpu { LAB_CPU_AUTO, LAB_CPU_ONE, LAB_CPU_ANY };
 
+/* A qdisc that holds a rate, by its keys. */
+struct scenario_qdisc {
+	char kind[16];
+	__u64 rate;			/* bit/s */
+	__u64 burst;			/* bytes */
+	__u64 latency_ns;
+};
+
 struct scenario {
 	char name[32];			/* "bottleneck" */
+	enum lab_topology topology;	/* follows from the name */
+	const char *otherwise;		/* in place of a qdisc.kind that nobody chose; NULL: none */
 	__u64 idle_ns;			/* idle.seconds 3 */
 	__u64 load_ns;			/* load.seconds 15 (whole seconds, iperf3's -t) */
 	__u64 recovery_ns;		/* recovery.seconds 8 (26 s of probes less idle and load) */
@@ -32,6 +43,7 @@ struct scenario {
 	__u64 qdisc_rate;		/* qdisc.rate 10mbit */
 	__u64 qdisc_burst;		/* qdisc.burst 32kb */
 	__u64 qdisc_latency_ns;		/* qdisc.latency 400ms */
+	struct scenario_qdisc up, down;	/* up.*, down.*: the modem's (office) */
 	__u64 probe_interval_ns;	/* probe.interval 0.1 */
 	unsigned int probe_count;	/* probe.count 260 */
 	unsigned int probe_size;	/* probe.size 56 */
@@ -42,11 +54,41 @@ struct scenario {
 	__u64 assigned;			/* bit n: key n of scenario.c was set by somebody */
 };
 
+enum phase_kind { PHASE_IDLE, PHASE_LOAD, PHASE_RECOVERY, PHASE_RESTORED };
+
+/* A phase of a run. */
+struct scenario_phase {
+	const char *name;		/* "load": no two of a run have the same */
+	enum phase_kind kind;
+	enum load_direction direction;	/* of a load: never LOAD_EACH */
+};
+
+#define SCENARIO_PHASES_MAX	6
+#define SCENARIO_LOADS_MAX	2
+
+/*
+ * The phases of a run, in their order: idle, load, recovery, restored, or with
+ * load.direction=each idle, upload, between, download, recovery, restored. Each
+ * load is followed by a recovery. Returns their number; *phases is static.
+ */
+unsigned int scenario_phases(const struct scenario *scenario,
+			     const struct scenario_phase **phases);
+
+/* The phases of any run, each name once; returns their number. */
+unsigned int scenario_known_phases(const struct scenario_phase **phases);
+
+/* The rate that the path carries at most in its faster direction, bit/s. */
+__u64 scenario_rate(const struct scenario *scenario);
+
+/* The kind to take where the kernel lacks qdisc.kind; NULL where somebody chose that one. */
+const char *scenario_otherwise(const struct scenario *scenario);
+
 /*
  * Fill scenario with the defaults of the named scenario, or from a file: a name
  * with a "/" in it, or one of a file that exists where no scenario has that
  * name. A file has one "key = value" a line, the keys of scenario_set(); empty
- * lines and lines that begin with "#" are skipped. Unknown names fail with
+ * lines and lines that begin with "#" are skipped; "scenario = office" before all
+ * others takes that scenario's defaults instead of bottleneck's. Unknown names fail with
  * EXIT_USAGE and name those that exist and the closest one; a bad line fails
  * with its file name and number.
  */
@@ -75,7 +117,7 @@ int scenario_check(struct scenario *scenario, struct error *error);
  */
 struct cJSON *scenario_json(const struct scenario *scenario);
 
-/* List every key, default and meaning on stdout (`sojourn help run`). */
+/* List the scenarios, every key, default and meaning on stdout (`sojourn help run`). */
 void scenario_print_keys(void);
 
 #endif

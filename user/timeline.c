@@ -652,6 +652,31 @@ int timeline_finish(struct timeline *timeline, __u32 client_netns, struct result
 	return 0;
 }
 
+/* The legs up to the first one that ends elsewhere become one of its kind: a link. */
+static void hide_first_legs(struct probe *probe, __u32 client_netns)
+{
+	unsigned int hidden = 0;
+	__u64 ns = 0;
+
+	while (hidden + 1 < probe->leg_count && probe->legs[hidden].netns == client_netns &&
+	       probe->legs[hidden].kind != LEG_LINK)
+		ns += probe->legs[hidden++].ns;
+	if (probe->legs[hidden].kind != LEG_LINK)
+		return;
+	probe->legs[hidden].ns += ns;
+	probe->leg_count -= hidden;
+	memmove(probe->legs, probe->legs + hidden, probe->leg_count * sizeof(*probe->legs));
+}
+
+void timeline_hide_client(struct result *result, __u32 client_netns)
+{
+	size_t i;
+
+	for (i = 0; i < result->probe_count; i++)
+		if (result->probes[i].leg_count)
+			hide_first_legs(&result->probes[i], client_netns);
+}
+
 /* ---- what ping printed ---- */
 
 struct ping_match {

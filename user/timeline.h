@@ -44,4 +44,11 @@ unsigned int timeline_match_ping(struct result *result, const struct ping_result
  */
 int probe_cut_legs(struct probe *probe, __u32 client_netns);
 
+/*
+ * Take what the client's own devices tell out of the legs, where that host is not
+ * to be traced: of its namespace only sending and arrival of a probe stay, which
+ * are the ends of its RTT. The legs still add up to it.
+ */
+void timeline_hide_client(struct result *result, __u32 client_netns);
+
 #endif

@@ -120,10 +120,12 @@ static struct lab_options options_of(const char *kind, bool ipv6)
 	return (struct lab_options){
 		.prefix = prefix,
 		.ipv6 = ipv6,
-		.qdisc_kind = kind,
-		.rate_bit_per_s = 10000000,
-		.burst_bytes = 32768,
-		.latency_ns = 400000000,
+		.qdiscs[LAB_WAN] = {
+			.kind = kind,
+			.rate_bit_per_s = 10000000,
+			.burst_bytes = 32768,
+			.latency_ns = 400000000,
+		},
 	};
 }
 
@@ -375,8 +377,8 @@ static void let_tc_make_tbf(struct lab *lab, const struct tbf_case *tbf,
 {
 	struct error error;
 
-	if (lab_remove_bottleneck(lab, &error))
-		fail_msg("lab_remove_bottleneck: %s", error.text);
+	if (lab_remove_qdiscs(lab, &error))
+		fail_msg("lab_remove_qdiscs: %s", error.text);
 	assert_int_equal(RUN(output, "tc", "-n", router, "qdisc", "add", "dev", "wan0", "root",
 			     "handle", "10:", "tbf", "rate", tbf->rate, "burst", tbf->burst,
 			     "latency", tbf->latency), 0);
@@ -390,9 +392,9 @@ static void check_tbf(const struct tbf_case *tbf)
 	struct qdisc_tree ours, theirs;
 	struct lab *lab;
 
-	options.rate_bit_per_s = tbf->rate_bit_per_s;
-	options.burst_bytes = tbf->burst_bytes;
-	options.latency_ns = tbf->latency_ns;
+	options.qdiscs[LAB_WAN].rate_bit_per_s = tbf->rate_bit_per_s;
+	options.qdiscs[LAB_WAN].burst_bytes = tbf->burst_bytes;
+	options.qdiscs[LAB_WAN].latency_ns = tbf->latency_ns;
 	lab = create(&options);
 	read_tree(&ours, lab, LAB_ROUTER);
 	assert_int_equal(RUN(ours_text, "tc", "-n", router, "-j", "-d", "qdisc", "show", "dev",
@@ -475,8 +477,8 @@ static void test_htb_is_as_tc_makes_it(void **context)
 	assert_int_equal(RUN(classes, "tc", "-n", router, "-d", "class", "show", "dev", "wan0"), 0);
 	assert_non_null(strstr(classes, "class htb 10:10 "));
 	read_tree(&ours, lab, LAB_ROUTER);
-	if (lab_remove_bottleneck(lab, &error))
-		fail_msg("lab_remove_bottleneck: %s", error.text);
+	if (lab_remove_qdiscs(lab, &error))
+		fail_msg("lab_remove_qdiscs: %s", error.text);
 	assert_int_equal(RUN(output, "tc", "-n", router, "qdisc", "add", "dev", "wan0", "root",
 			     "handle", "10:", "htb", "default", "10"), 0);
 	assert_int_equal(RUN(output, "tc", "-n", router, "class", "add", "dev", "wan0", "parent",
@@ -528,13 +530,13 @@ static void test_bottleneck_removed(void **context)
 	(void)context;
 	need_root();
 	lab = create(&options);
-	assert_int_equal(lab_remove_bottleneck(lab, &error), 0);
+	assert_int_equal(lab_remove_qdiscs(lab, &error), 0);
 	check_device(router, "wan0", "noqueue", "198.51.100.1", NULL);
 	read_tree(&tree, lab, LAB_ROUTER);
 	assert_string_equal(find_kind(&tree, "wan0", "noqueue")->kind, "noqueue");
 	qdisc_tree_free(&tree);
 	check_ping(client, "198.51.100.10");
-	assert_int_equal(lab_remove_bottleneck(lab, &error), -1);
+	assert_int_equal(lab_remove_qdiscs(lab, &error), -1);
 	assert_non_null(strstr(error.text, "wan0"));
 	destroy(lab);
 	assert_nothing_left();
@@ -711,11 +713,11 @@ static void test_bad_options_are_refused(void **context)
 	assert_non_null(strstr(error.text, "nosuch"));
 	assert_non_null(strstr(error.text, "tbf"));
 	options = options_of("tbf", false);
-	options.rate_bit_per_s = 0;
+	options.qdiscs[LAB_WAN].rate_bit_per_s = 0;
 	assert_null(lab_create(&options, &error));
 	assert_int_equal(error.code, EXIT_USAGE);
 	options = options_of("tbf", false);
-	options.latency_ns = ~0ull;
+	options.qdiscs[LAB_WAN].latency_ns = ~0ull;
 	assert_null(lab_create(&options, &error));
 	assert_int_equal(error.code, EXIT_USAGE);
 	options = options_of("tbf", false);

@@ -17,8 +17,7 @@
 
 static const struct phase_moments moments = {
 	.begin_ns = 100 * SECOND,
-	.load_begin_ns = 110 * SECOND,
-	.load_end_ns = 130 * SECOND,
+	.loads[0] = { 110 * SECOND, 130 * SECOND },
 	.end_ns = 140 * SECOND,
 };
 
@@ -64,7 +63,7 @@ static void make_run(struct result *result, const struct run *run)
 	snprintf(result->qdiscs[1].device, sizeof(result->qdiscs[1].device), "lan0");
 	snprintf(result->qdiscs[1].kind, sizeof(result->qdiscs[1].kind), "pfifo");
 	result->qdisc_count = 2;
-	phase_windows(result->phases, &moments, SECOND, SECOND);
+	phase_windows(result, &moments, SECOND, SECOND);
 	result->probes = calloc(count + 1, sizeof(*result->probes));
 	assert_non_null(result->probes);
 	result->probe_count = count;
@@ -85,8 +84,8 @@ static void assert_near(double value, double expected, double tolerance)
 
 static void assert_says(const struct result *result, const char *words)
 {
-	if (!strstr(result->attribution.verdict, words))
-		fail_msg("\"%s\" does not say \"%s\"", result->attribution.verdict, words);
+	if (!strstr(result->phases[PHASE_LOAD].load.attribution.verdict, words))
+		fail_msg("\"%s\" does not say \"%s\"", result->phases[PHASE_LOAD].load.attribution.verdict, words);
 }
 
 /* 300.02 ... 349.02 ms: mean 324.52, and the idle wait is 0.02 ms. */
@@ -105,17 +104,17 @@ static void test_known_share(void **state)
 
 	(void)state;
 	make_run(&result, &run);
-	assert_true(result.attribution.valid);
-	assert_near(result.attribution.rtt_increase_ns, 327.75e6, 1);
-	assert_near(result.attribution.rtt_increase_median_ns, 327.25e6, 1);
-	assert_near(result.attribution.cause_share, 324.5 / 327.75, 1e-9);
-	assert_near(result.attribution.explained, 324.5 / 327.75, 1e-9);
-	assert_near(result.attribution.unexplained_ns, 3.25e6, 1);
-	assert_int_equal(result.attribution.cause_qdisc, 0);
+	assert_true(result.phases[PHASE_LOAD].load.attribution.valid);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.rtt_increase_ns, 327.75e6, 1);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.rtt_increase_median_ns, 327.25e6, 1);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.cause_share, 324.5 / 327.75, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 324.5 / 327.75, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.unexplained_ns, 3.25e6, 1);
+	assert_int_equal(result.phases[PHASE_LOAD].load.attribution.cause_qdisc, 0);
 	assert_near(result.phases[PHASE_LOAD].qdiscs[0].share, 324.5 / 327.75, 1e-9);
 	assert_near(result.phases[PHASE_LOAD].qdiscs[1].share, 0, 1e-9);
 	assert_true(isnan(result.phases[PHASE_IDLE].qdiscs[0].share));
-	assert_string_equal(result.attribution.verdict,
+	assert_string_equal(result.phases[PHASE_LOAD].load.attribution.verdict,
 			    "99 % of the RTT increase under load (324 ms of 328 ms) was spent waiting in tbf 10: on wan0 in pl-router.");
 	result_free(&result);
 }
@@ -166,8 +165,8 @@ static void test_lost_probes_do_not_count(void **state)
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(attribution_fill(&result, &error), 0);
 	/* Waits of 300 ... 308 ms above idle. */
-	assert_near(result.attribution.rtt_increase_ns, 304e6, 1);
-	assert_near(result.attribution.explained, 1, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.rtt_increase_ns, 304e6, 1);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 1, 1e-9);
 	result_free(&result);
 }
 
@@ -186,9 +185,9 @@ static void test_elsewhere(void **state)
 
 	(void)state;
 	make_run(&result, &run);
-	assert_true(result.attribution.valid);
-	assert_near(result.attribution.explained, 0.2, 1e-9);
-	assert_near(result.attribution.unexplained_ns, 80e6, 1);
+	assert_true(result.phases[PHASE_LOAD].load.attribution.valid);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 0.2, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.unexplained_ns, 80e6, 1);
 	assert_says(&result, "not on the devices traced: 80.0 ms of 100 ms");
 	assert_says(&result, "80.0 ms of it between the devices");
 	assert_says(&result, "the largest share, 20 %, was in tbf 10: on wan0");
@@ -219,8 +218,8 @@ static void test_two_qdiscs(void **state)
 
 	(void)state;
 	make_run(&result, &run);
-	assert_near(result.attribution.explained, 1, 1e-9);
-	assert_near(result.attribution.cause_share, 0.55, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 1, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.cause_share, 0.55, 1e-9);
 	assert_near(result.phases[PHASE_LOAD].qdiscs[1].share, 0.45, 1e-9);
 	assert_says(&result, "55 % of the RTT increase under load (55.0 ms of 100 ms)");
 	result_free(&result);
@@ -250,7 +249,7 @@ static void test_children_are_not_added(void **state)
 	result.qdiscs[1].root = false;
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(attribution_fill(&result, &error), 0);
-	assert_near(result.attribution.explained, 0.55, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 0.55, 1e-9);
 	assert_true(isnan(result.phases[PHASE_LOAD].qdiscs[1].share));
 	result_free(&result);
 }
@@ -277,25 +276,25 @@ static void test_no_increase(void **state)
 
 	(void)state;
 	make_run(&result, &run);	/* 0.45 ms on 0.06 */
-	assert_false(result.attribution.valid);
-	assert_int_equal(result.attribution.cause_qdisc, RESULT_NO_QDISC);
+	assert_false(result.phases[PHASE_LOAD].load.attribution.valid);
+	assert_int_equal(result.phases[PHASE_LOAD].load.attribution.cause_qdisc, RESULT_NO_QDISC);
 	assert_says(&result, "the load did not raise the RTT: median 510 us under load, 60");
 	result_free(&result);
 
 	run.wait = small_wait;		/* 4 ms on 0.06 */
 	make_run(&result, &run);
-	assert_true(result.attribution.valid);
+	assert_true(result.phases[PHASE_LOAD].load.attribution.valid);
 	result_free(&result);
 
 	run.base = 3 * MS;		/* 4 ms on 3 */
 	make_run(&result, &run);
-	assert_false(result.attribution.valid);
+	assert_false(result.phases[PHASE_LOAD].load.attribution.valid);
 	result_free(&result);
 
 	run.base = 60 * MS;		/* 20 ms on 60 */
 	run.wait = short_wait;
 	make_run(&result, &run);
-	assert_true(result.attribution.valid);
+	assert_true(result.phases[PHASE_LOAD].load.attribution.valid);
 	result_free(&result);
 }
 
@@ -309,7 +308,7 @@ static void test_no_probes(void **state)
 
 	(void)state;
 	make_run(&result, &run);
-	assert_false(result.attribution.valid);
+	assert_false(result.phases[PHASE_LOAD].load.attribution.valid);
 	assert_says(&result, "no verdict: the idle phase has no probes");
 	result_free(&result);
 
@@ -319,7 +318,7 @@ static void test_no_probes(void **state)
 		result.probes[i].lost = true;
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(attribution_fill(&result, &error), 0);
-	assert_false(result.attribution.valid);
+	assert_false(result.phases[PHASE_LOAD].load.attribution.valid);
 	assert_says(&result, "no verdict: all 3 probes of the load phase were lost");
 	result_free(&result);
 }
@@ -345,11 +344,11 @@ static void test_cause(void **state)
 	};
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(attribution_fill(&result, &error), 0);
-	assert_string_equal(result.attribution.cause_text,
+	assert_string_equal(result.phases[PHASE_LOAD].load.attribution.cause_text,
 			    "rate 10.0 Mbit/s, standing backlog up to 488 KB = 400 ms at that rate, 12 drops");
 	result.qdiscs[0].have_info = false;
 	assert_int_equal(attribution_fill(&result, &error), 0);
-	assert_string_equal(result.attribution.cause_text,
+	assert_string_equal(result.phases[PHASE_LOAD].load.attribution.cause_text,
 			    "standing backlog up to 488 KB (331 packets), 12 drops");
 	result_free(&result);
 }
@@ -376,13 +375,13 @@ static void test_from_events_to_share(void **state)
 	}
 	assert_int_equal(timeline_finish(timeline, CLIENT, &result, &error), 0);
 	timeline_free(timeline);
-	phase_windows(result.phases, &moments, SECOND, SECOND);
+	phase_windows(&result, &moments, SECOND, SECOND);
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(attribution_fill(&result, &error), 0);
 	assert_int_equal(result.phases[PHASE_IDLE].rtt.p50, base + 15 * US);
 	assert_int_equal(result.phases[PHASE_LOAD].rtt.p50, base + 200 * MS);
-	assert_near(result.attribution.explained, 1, 1e-12);
-	assert_near(result.attribution.rtt_increase_ns, 199.985e6, 0.5);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 1, 1e-12);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.rtt_increase_ns, 199.985e6, 0.5);
 	result_free(&result);
 }
 

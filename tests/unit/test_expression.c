@@ -63,17 +63,17 @@ static void make_result(struct result *result)
 	load->qdiscs[0].drops = 3;
 	load->qdiscs[1].drops = 104;
 	load->qdiscs[2].drops = 100;
-	result->have_iperf3 = true;
-	result->iperf3.sent = (struct iperf3_sum){ .present = true, .bits_per_second = 10.7e6,
+	result->phases[PHASE_LOAD].load.have_iperf3 = true;
+	result->phases[PHASE_LOAD].load.iperf3.sent = (struct iperf3_sum){ .present = true, .bits_per_second = 10.7e6,
 						   .retransmits = 104 };
-	result->iperf3.received = (struct iperf3_sum){ .present = true,
+	result->phases[PHASE_LOAD].load.iperf3.received = (struct iperf3_sum){ .present = true,
 						       .bits_per_second = 9.57e6,
 						       .retransmits = -1 };
-	result->attribution.valid = true;
-	result->attribution.rtt_increase_ns = 325.25e6;
-	result->attribution.explained = 0.9995;
-	result->attribution.cause_qdisc = 1;
-	result->attribution.cause_share = 0.998;
+	result->phases[PHASE_LOAD].load.attribution.valid = true;
+	result->phases[PHASE_LOAD].load.attribution.rtt_increase_ns = 325.25e6;
+	result->phases[PHASE_LOAD].load.attribution.explained = 0.9995;
+	result->phases[PHASE_LOAD].load.attribution.cause_qdisc = 1;
+	result->phases[PHASE_LOAD].load.attribution.cause_share = 0.998;
 	result->complete = true;
 }
 
@@ -373,16 +373,16 @@ static void test_missing_values(void **state)
 	assert_missing(&result, "load.increase < 1ms", "both when idle and under load");
 	result.phases[PHASE_IDLE].qdisc_count = 0;
 	assert_missing(&result, "idle.drops == 0", "no qdisc was traced");
-	result.iperf3.sent.retransmits = -1;
+	result.phases[PHASE_LOAD].load.iperf3.sent.retransmits = -1;
 	assert_missing(&result, "load.retransmits == 0", "no retransmits");
-	result.iperf3.received.present = false;
+	result.phases[PHASE_LOAD].load.iperf3.received.present = false;
 	assert_missing(&result, "load.received_rate < 1mbit", "no receiver's sum");
-	result.have_iperf3 = false;
+	result.phases[PHASE_LOAD].load.have_iperf3 = false;
 	assert_missing(&result, "load.sent_rate < 1mbit", "no sender's sum");
-	result.attribution.cause_share = NAN;
+	result.phases[PHASE_LOAD].load.attribution.cause_share = NAN;
 	assert_missing(&result, "load.share < 1%", "it has no meaning here");
-	result.attribution.valid = false;
-	result.attribution.cause_qdisc = RESULT_NO_QDISC;
+	result.phases[PHASE_LOAD].load.attribution.valid = false;
+	result.phases[PHASE_LOAD].load.attribution.cause_qdisc = RESULT_NO_QDISC;
 	assert_missing(&result, "load.share < 1%", "no RTT increase");
 	assert_missing(&result, "load.explained < 1%", "no RTT increase");
 	assert_missing(&result, "load.sojourn.p99 < 1ms", "no qdisc was found");
@@ -421,7 +421,7 @@ static void test_describe(void **state)
 	result.phases[PHASE_LOAD].rtt.p99 = 20000400;
 	assert_described(&result, "load.rtt.p99 > 20ms",
 			 "load.rtt.p99 is 20.0 ms (20000400 ns), which is > 20ms");
-	result.attribution.cause_share = 0.9999;
+	result.phases[PHASE_LOAD].load.attribution.cause_share = 0.9999;
 	assert_described(&result, "load.share < 100%",
 			 "load.share is 100 % (99.99 %), which is < 100%");
 	result_free(&result);

@@ -37,6 +37,7 @@ static void test_parse(void **context)
 	assert_int_equal(state.netns[LAB_ROUTER].inode, 4026532246u);
 	assert_int_equal(state.netns[LAB_ROUTER].cookie, 12);
 	assert_true(state.netns[LAB_SERVER].cookie == UINT64_MAX);
+	assert_int_equal(state.netns_count, 3);
 }
 
 static void test_format_gives_what_was_parsed(void **context)
@@ -52,9 +53,10 @@ static void test_format_gives_what_was_parsed(void **context)
 
 static void test_longest_names_fit(void **context)
 {
-	struct lab_state state = { .owner = { INT32_MAX, UINT64_MAX } }, again;
+	struct lab_state state = { .owner = { INT32_MAX, UINT64_MAX }, .netns_count = LAB_HOSTS },
+			 again;
 	char text[LAB_STATE_TEXT];
-	int i;
+	unsigned int i;
 
 	(void)context;
 	memset(state.boot, 'b', LAB_BOOT_SIZE - 1);
@@ -97,6 +99,8 @@ static int parse_changed(const char *part, const char *replacement)
 
 static void test_damage_is_refused(void **context)
 {
+	struct lab_state state;
+
 	(void)context;
 	assert_int_equal(parse_changed("pl-client", "xx-client"), 0);
 	assert_int_equal(parse_changed("pl-client", "../client"), -1);
@@ -112,6 +116,10 @@ static void test_damage_is_refused(void **context)
 	assert_int_equal(parse_changed("sojourn lab 1", "sojourn lab 2"), -1);
 	assert_int_equal(parse_changed("end\n", "end\nend\n"), -1);
 	assert_int_equal(parse_changed("netns pl-server", "netns pl-server pl-server"), -1);
+	/* One host more, as the office has; two more than there can be; none. */
+	assert_int_equal(parse_changed("end\n", "netns pl-modem 7 8\nend\n"), 0);
+	assert_int_equal(parse_changed("end\n", "netns pl-a 7 8\nnetns pl-b 9 8\nend\n"), -1);
+	assert_int_equal(lab_state_parse(&state, "sojourn lab 1\nboot -\nowner 1 2\nend\n"), -1);
 }
 
 static void test_prefixes(void **context)

@@ -23,8 +23,7 @@
 
 static const struct phase_moments moments = {
 	.begin_ns = 100 * SECOND,
-	.load_begin_ns = 103 * SECOND,
-	.load_end_ns = 118 * SECOND,
+	.loads[0] = { 103 * SECOND, 118 * SECOND },
 	.end_ns = 126 * SECOND,
 	.restored_begin_ns = 130 * SECOND,
 	.restored_end_ns = 132 * SECOND,
@@ -128,9 +127,9 @@ static void fill_qdiscs(struct result *result)
 
 static void fill_iperf3(struct result *result)
 {
-	struct iperf3_result *iperf3 = &result->iperf3;
+	struct iperf3_result *iperf3 = &result->phases[PHASE_LOAD].load.iperf3;
 
-	result->have_iperf3 = true;
+	result->phases[PHASE_LOAD].load.have_iperf3 = true;
 	snprintf(iperf3->version, sizeof(iperf3->version), "iperf 3.12");
 	snprintf(iperf3->congestion, sizeof(iperf3->congestion), "cubic");
 	iperf3->sent = (struct iperf3_sum) { true, 10.6e6, 19875000, 15, 34, -1, -1, -1 };
@@ -140,11 +139,11 @@ static void fill_iperf3(struct result *result)
 	iperf3->interval_count = 2;
 	iperf3->intervals[0] = (struct iperf3_interval) { 0, 0.1, 9e6, 2, 320000, 500000 };
 	iperf3->intervals[1] = (struct iperf3_interval) { 0.1, 0.2, NAN, -1, -1, -1 };
-	result->iperf3_command = calloc(4, sizeof(char *));
-	assert_non_null(result->iperf3_command);
-	result->iperf3_command[0] = strdup("/usr/bin/iperf3");
-	result->iperf3_command[1] = strdup("-c");
-	result->iperf3_command[2] = strdup("198.51.100.10");
+	result->phases[PHASE_LOAD].load.command = calloc(4, sizeof(char *));
+	assert_non_null(result->phases[PHASE_LOAD].load.command);
+	result->phases[PHASE_LOAD].load.command[0] = strdup("/usr/bin/iperf3");
+	result->phases[PHASE_LOAD].load.command[1] = strdup("-c");
+	result->phases[PHASE_LOAD].load.command[2] = strdup("198.51.100.10");
 }
 
 static void fill_tcp(struct result *result)
@@ -194,13 +193,11 @@ static void make_result(struct result *result)
 	result->started_realtime_ns = 1790000000123456789ULL;
 	result->started_ns = 99 * SECOND;
 	result->ended_ns = 133 * SECOND;
-	result->load_begin_ns = moments.load_begin_ns;
-	result->load_end_ns = moments.load_end_ns;
 	fill_probes(result);
 	fill_samples(result);
 	fill_iperf3(result);
 	fill_tcp(result);
-	phase_windows(result->phases, &moments, SECOND, SECOND);
+	phase_windows(result, &moments, SECOND, SECOND);
 	assert_int_equal(phase_fill(result, &error), 0);
 	assert_int_equal(attribution_fill(result, &error), 0);
 	result->complete = true;

@@ -15,8 +15,7 @@
 
 static const struct phase_moments moments = {
 	.begin_ns = 100 * SECOND,
-	.load_begin_ns = 103 * SECOND,
-	.load_end_ns = 118 * SECOND,
+	.loads[0] = { 103 * SECOND, 118 * SECOND },
 	.end_ns = 126 * SECOND,
 	.restored_begin_ns = 130 * SECOND,
 	.restored_end_ns = 132 * SECOND,
@@ -29,63 +28,137 @@ static void assert_window(const struct phase *phase, __u64 begin, __u64 end)
 	assert_int_equal(phase->end_ns, end);
 }
 
+/* Phases that none but the windows are asked of. */
+static struct result planned(enum load_direction direction)
+{
+	struct result result;
+
+	result_init(&result);
+	result.scenario.load_direction = direction;
+	result_plan(&result);
+	return result;
+}
+
 static void test_windows(void **state)
 {
-	struct phase phases[PHASES];
+	struct result result = planned(LOAD_UP);
 
 	(void)state;
-	phase_windows(phases, &moments, SECOND, 2 * SECOND);
-	assert_window(&phases[PHASE_IDLE], 100 * SECOND, 103 * SECOND);
-	assert_window(&phases[PHASE_LOAD], 104 * SECOND, 117 * SECOND);
-	assert_window(&phases[PHASE_RECOVERY], 120 * SECOND, 126 * SECOND);
-	assert_window(&phases[PHASE_RESTORED], 130 * SECOND, 132 * SECOND);
-	assert_int_equal(phases[PHASE_RECOVERY].name, PHASE_RECOVERY);
+	phase_windows(&result, &moments, SECOND, 2 * SECOND);
+	assert_int_equal(result.phase_count, 4);
+	assert_window(&result.phases[PHASE_IDLE], 100 * SECOND, 103 * SECOND);
+	assert_window(&result.phases[PHASE_LOAD], 104 * SECOND, 117 * SECOND);
+	assert_window(&result.phases[PHASE_RECOVERY], 120 * SECOND, 126 * SECOND);
+	assert_window(&result.phases[PHASE_RESTORED], 130 * SECOND, 132 * SECOND);
+	assert_int_equal(result.phases[PHASE_RECOVERY].plan.kind, PHASE_RECOVERY);
+	assert_int_equal(result.phases[PHASE_LOAD].load.begin_ns, 103 * SECOND);
+	assert_int_equal(result.phases[PHASE_LOAD].load.end_ns, 118 * SECOND);
 }
 
 /* A run that was cut short has the phases that it reached, and no empty ones. */
 static void test_windows_of_a_short_run(void **state)
 {
-	struct phase phases[PHASES];
+	struct result result = planned(LOAD_UP);
+	struct phase *phases = result.phases;
 	struct phase_moments early = { .begin_ns = 5, .end_ns = 9 };
 
 	(void)state;
-	phase_windows(phases, &early, SECOND, SECOND);
+	phase_windows(&result, &early, SECOND, SECOND);
 	assert_window(&phases[PHASE_IDLE], 5, 9);
 	assert_false(phases[PHASE_LOAD].valid || phases[PHASE_RECOVERY].valid ||
 		     phases[PHASE_RESTORED].valid);
 
-	early.load_begin_ns = 7;
-	phase_windows(phases, &early, 0, 0);
+	early.loads[0].begin_ns = 7;
+	phase_windows(&result, &early, 0, 0);
 	assert_window(&phases[PHASE_IDLE], 5, 7);
 	assert_false(phases[PHASE_LOAD].valid || phases[PHASE_RECOVERY].valid);
 
-	early.load_end_ns = 9;
-	phase_windows(phases, &early, 1, 0);
+	early.loads[0].end_ns = 9;
+	phase_windows(&result, &early, 1, 0);
 	assert_false(phases[PHASE_LOAD].valid);		/* the margins leave nothing */
 	assert_false(phases[PHASE_RECOVERY].valid);
-	phase_windows(phases, &early, 0, 0);
+	phase_windows(&result, &early, 0, 0);
 	assert_window(&phases[PHASE_LOAD], 7, 9);
 
 	memset(&early, 0, sizeof(early));
-	phase_windows(phases, &early, SECOND, SECOND);
+	phase_windows(&result, &early, SECOND, SECOND);
 	assert_false(phases[PHASE_IDLE].valid);
 }
 
 /* Margins wider than any time must not wrap around. */
 static void test_windows_with_huge_margins(void **state)
 {
-	struct phase phases[PHASES];
+	struct result result = planned(LOAD_UP);
 
 	(void)state;
-	phase_windows(phases, &moments, 1ULL << 63, 100 * SECOND);
-	assert_false(phases[PHASE_LOAD].valid);
-	assert_false(phases[PHASE_RECOVERY].valid);
+	phase_windows(&result, &moments, 1ULL << 63, 100 * SECOND);
+	assert_false(result.phases[PHASE_LOAD].valid);
+	assert_false(result.phases[PHASE_RECOVERY].valid);
+}
+
+/* Two loads: each has a window of its own, and a recovery that ends with the next one. */
+static void test_windows_of_two_loads(void **state)
+{
+	static const char *const names[] = {
+		"idle", "upload", "between", "download", "recovery", "restored"
+	};
+	struct result result = planned(LOAD_EACH);
+	struct phase_moments two = moments;
+	unsigned int i;
+
+	(void)state;
+	two.loads[0].end_ns = 108 * SECOND;
+	two.loads[1].begin_ns = 112 * SECOND;
+	two.loads[1].end_ns = 119 * SECOND;
+	phase_windows(&result, &two, SECOND, 2 * SECOND);
+	assert_int_equal(result.phase_count, 6);
+	for (i = 0; i < 6; i++)
+		assert_string_equal(result.phases[i].plan.name, names[i]);
+	assert_window(&result.phases[0], 100 * SECOND, 103 * SECOND);
+	assert_window(&result.phases[1], 104 * SECOND, 107 * SECOND);
+	assert_window(&result.phases[2], 110 * SECOND, 112 * SECOND);
+	assert_window(&result.phases[3], 113 * SECOND, 118 * SECOND);
+	assert_window(&result.phases[4], 121 * SECOND, 126 * SECOND);
+	assert_window(&result.phases[5], 130 * SECOND, 132 * SECOND);
+	assert_int_equal(result.phases[1].plan.direction, LOAD_UP);
+	assert_int_equal(result.phases[3].plan.direction, LOAD_DOWN);
+	assert_int_equal(result.phases[3].load.begin_ns, 112 * SECOND);
+
+	/* The first load ended when the second was due: nothing lies between. */
+	two.loads[0].end_ns = two.loads[1].begin_ns;
+	phase_windows(&result, &two, SECOND, 2 * SECOND);
+	assert_window(&result.phases[1], 104 * SECOND, 111 * SECOND);
+	assert_false(result.phases[2].valid);
+	assert_true(result.phases[3].valid);
+
+	/* It never got to the second one. */
+	memset(&two.loads[1], 0, sizeof(two.loads[1]));
+	phase_windows(&result, &two, SECOND, 2 * SECOND);
+	assert_window(&result.phases[2], 114 * SECOND, 126 * SECOND);
+	assert_false(result.phases[3].valid || result.phases[4].valid);
+}
+
+static void test_load_of_a_phase(void **state)
+{
+	struct result result = planned(LOAD_EACH);
+	const struct phase *phases = result.phases;
+
+	(void)state;
+	assert_ptr_equal(result_load_of(&result, &phases[0]), &phases[1]);
+	assert_ptr_equal(result_load_of(&result, &phases[1]), &phases[1]);
+	assert_ptr_equal(result_load_of(&result, &phases[2]), &phases[1]);
+	assert_ptr_equal(result_load_of(&result, &phases[3]), &phases[3]);
+	assert_ptr_equal(result_load_of(&result, &phases[5]), &phases[3]);
+	assert_ptr_equal(result_phase(&result, PHASE_LOAD), &phases[1]);
+	assert_ptr_equal(result_phase(&result, PHASE_RECOVERY), &phases[2]);
+	result.phase_count = 0;
+	assert_null(result_phase(&result, PHASE_IDLE));
 }
 
 static void begin(struct result *result)
 {
 	assert_int_equal(synthetic_result(result), 0);
-	phase_windows(result->phases, &moments, SECOND, 2 * SECOND);
+	phase_windows(result, &moments, SECOND, 2 * SECOND);
 	result->scenario.load_proto = LOAD_TCP;
 }
 
@@ -300,15 +373,6 @@ static void test_tcp_of_the_senders(void **state)
 	result_free(&result);
 }
 
-static void test_names(void **state)
-{
-	(void)state;
-	assert_string_equal(phase_name_text(PHASE_IDLE), "idle");
-	assert_string_equal(phase_name_text(PHASE_LOAD), "load");
-	assert_string_equal(phase_name_text(PHASE_RECOVERY), "recovery");
-	assert_string_equal(phase_name_text(PHASE_RESTORED), "restored");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,7 +384,8 @@ int main(void)
 		cmocka_unit_test(test_requeue_over_two_slices),
 		cmocka_unit_test(test_own_median),
 		cmocka_unit_test(test_tcp_of_the_senders),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_windows_of_two_loads),
+		cmocka_unit_test(test_load_of_a_phase),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
