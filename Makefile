@@ -25,7 +25,9 @@ USER_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Iinclude -Iuser -
 USER_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
 TEST_LIBS := -Wl,--as-needed -lcmocka -lpcap
 # BPF_PROG() of libbpf gives every program parameters that it need not use.
-BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARNINGS) -Wno-unused-parameter \
+# The processor names the registers that a kprobe is given.
+BPF_TARGET := $(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m)))
+BPF_CFLAGS := -target bpf -D__TARGET_ARCH_$(BPF_TARGET) -O2 -g $(WARNINGS) -Wno-unused-parameter \
 	-Ivmlinux -Iinclude -Ibpf
 
 ifdef SANITIZE
@@ -34,13 +36,13 @@ USER_LDFLAGS := -fsanitize=$(SANITIZE)
 endif
 
 PROGRAM := $(if $(filter build,$(BUILD)),sojourn,$(BUILD)/sojourn)
-SKELETON := $(BUILD)/sojourn.skel.h
+SKELETONS := $(BUILD)/sojourn.skel.h $(BUILD)/sojourn_old.skel.h
 LIBRARY := $(BUILD)/libsojourn.a
 
 USER_SOURCES := $(wildcard user/*.c)
 USER_OBJECTS := $(USER_SOURCES:user/%.c=$(BUILD)/user/%.o)
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/user/main.o,$(USER_OBJECTS))
-SKELETON_SOURCES := $(shell grep -l 'sojourn\.skel\.h' user/*.c)
+SKELETON_SOURCES := $(shell grep -l "sojourn\.skel\.h" user/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 TEST_PROGRAMS := $(patsubst tests/netns/%.c,$(BUILD)/tests/%,$(wildcard tests/netns/*.c))
 
@@ -63,16 +65,20 @@ $(BUILD)/user/%.o: user/%.c $(BUILD)/flags
 	$(CC) $(USER_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The dependency files tell who includes the skeleton only after the first build.
-$(patsubst %.c,$(BUILD)/%.o,$(SKELETON_SOURCES)): | $(SKELETON)
+$(patsubst %.c,$(BUILD)/%.o,$(SKELETON_SOURCES)): | $(SKELETONS)
 
-$(BUILD)/sojourn.bpf.o: bpf/sojourn.bpf.c $(BUILD)/flags
+# One source, two objects: the second for kernels before 5.17 (bpf/kernel.bpf.h).
+$(BUILD)/sojourn.bpf.o: BPF_VARIANT := -mcpu=v3
+$(BUILD)/sojourn_old.bpf.o: BPF_VARIANT := -mcpu=v2 -DBEFORE_5_17
+
+$(BUILD)/sojourn.bpf.o $(BUILD)/sojourn_old.bpf.o: bpf/sojourn.bpf.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@.full $<
+	$(CLANG) $(BPF_CFLAGS) $(BPF_VARIANT) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@.full $<
 	$(BPFTOOL) gen object $@ $@.full
 
 # Into a file of another name first: a failed bpftool leaves no half header.
-$(SKELETON): $(BUILD)/sojourn.bpf.o
-	$(BPFTOOL) gen skeleton $< name sojourn_bpf > $@.new
+$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+	$(BPFTOOL) gen skeleton $< name $(*F)_bpf > $@.new
 	mv $@.new $@
 
 $(BUILD)/tests/%.o: tests/unit/%.c $(BUILD)/flags

@@ -26,6 +26,12 @@ enum cell {
 	CELL_KFREE,
 	CELL_TRANSMIT,
 	CELL_RECEIVE,
+	CELL_CONSUME,
+	CELL_DESTROY,
+	CELL_CALL,
+	CELL_RETURN,
+	CELL_HAND_UP,
+	CELL_PEEK,
 	CELLS,
 };
 
@@ -56,6 +62,16 @@ static __always_inline struct offer *offer_of_skb(struct offers *own, __u64 skb)
 		if (own->to[i].open && own->to[i].skb == skb)
 			return &own->to[i];
 	return NULL;
+}
+
+static __always_inline bool any_offer_open(const struct offers *own)
+{
+	__u32 i;
+
+	for (i = 0; i < OFFERS; i++)
+		if (own->to[i].open)
+			return true;
+	return false;
 }
 
 /* The open offer to a device, or NULL. */

@@ -28,9 +28,10 @@ static __always_inline bool probe_is_echo(const struct packet *packet, __u8 *rep
 
 /*
  * Send an event where the packet is an echo of ours. now: when the point was
- * passed; record: of the qdisc, or PROBE_NO_QDISC.
+ * passed; record: of the qdisc, or PROBE_NO_QDISC; since: when it came to a child.
  */
-static __noinline void probe_seen(__u64 skb_address, __u32 point, __u32 record, __u64 now)
+static __noinline void probe_seen(__u64 skb_address, __u32 point, __u32 record, __u64 now,
+				  __u64 since)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
 	const struct net_device *dev;
@@ -61,6 +62,7 @@ static __noinline void probe_seen(__u64 skb_address, __u32 point, __u32 record, 
 	event->reply = reply;
 	__builtin_memset(event->unused, 0, sizeof(event->unused));
 	event->qdisc = record;
+	event->since_ns = since;
 	bpf_probe_read_kernel_str(event->device, sizeof(event->device), dev->name);
 	ring_submit(event);
 }

@@ -4,6 +4,7 @@
 #define SOJOURN_QDISC_BPF_H
 
 #include "config.bpf.h"
+#include "kernel.bpf.h"
 #include "sojourn/qdisc_record.h"
 
 /* include/net/sch_generic.h */
@@ -13,6 +14,7 @@
 #define TCQ_F_NOLOCK		0x100
 
 #define QDISC_IGNORED		(~0u)	/* not wanted, or no queue at all */
+#define DEPTH_UNKNOWN		0xff	/* a child whose parent was not seen yet */
 
 /* Sizes are set by the loader. */
 struct {
@@ -112,6 +114,32 @@ static bool qdisc_wanted(const struct Qdisc *qdisc, const struct net_device *dev
 	return bpf_map_lookup_elem(&wanted_devices, &name);
 }
 
+/* Is it a root: of one tx queue, or of all? Also while the device is down. */
+static __always_inline bool qdisc_is_root(const struct Qdisc *qdisc)
+{
+	return BPF_CORE_READ(qdisc, dev_queue, qdisc_sleeping) == qdisc;
+}
+
+/* bstats.packets, whatever the kernel makes of it. */
+static __always_inline __u64 qdisc_kernel_packets(__u64 qdisc_address)
+{
+	__u64 at = qdisc_address, packets = 0;
+
+	if (bpf_core_type_exists(struct gnet_stats_basic_sync))
+		at += bpf_core_field_offset(struct Qdisc, bstats.packets);
+	else
+		at += bpf_core_field_offset(struct Qdisc___before_5_16, bstats.packets);
+	bpf_probe_read_kernel(&packets, sizeof(packets), (void *)at);
+	return packets;
+}
+
+/* fq and etf hold a packet until the time that it came with (net/sched/sch_fq.c, sch_etf.c). */
+static __always_inline bool kind_paces(const char *kind)
+{
+	return (kind[0] == 'f' && kind[1] == 'q' && !kind[2]) ||
+	       (kind[0] == 'e' && kind[1] == 't' && kind[2] == 'f' && !kind[3]);
+}
+
 static void qdisc_describe(struct qdisc_record *record, const struct Qdisc *qdisc,
 			   const struct net_device *dev, __u32 queue)
 {
@@ -123,8 +151,16 @@ static void qdisc_describe(struct qdisc_record *record, const struct Qdisc *qdis
 	record->parent = BPF_CORE_READ(qdisc, parent);
 	record->queue = queue;
 	record->flags = BPF_CORE_READ(qdisc, flags);
+	record->depth = qdisc_is_root(qdisc) ? 0 : DEPTH_UNKNOWN;
+	record->enqueue = (__u64)BPF_CORE_READ(qdisc, enqueue);
+	record->dequeue = (__u64)BPF_CORE_READ(qdisc, dequeue);
+	record->peek = (__u64)BPF_CORE_READ(qdisc, ops, peek);
 	bpf_probe_read_kernel_str(record->kind, sizeof(record->kind),
 				  BPF_CORE_READ(qdisc, ops, id));
+	if (BPF_CORE_READ(qdisc, ops, cl_ops) && BPF_CORE_READ(qdisc, ops, cl_ops, graft))
+		record->traits |= QDISC_IS_PARENT;
+	else if (kind_paces(record->kind))
+		record->traits |= QDISC_PACES;
 	bpf_probe_read_kernel_str(record->device, sizeof(record->device), dev->name);
 	record->kernel_requeues_base = BPF_CORE_READ(qdisc, qstats.requeues);
 	record->backlog_at_ns = record->first_seen_ns;
@@ -177,6 +213,18 @@ static __always_inline __u32 qdisc_id(__u64 qdisc, __u64 dev, __u32 queue)
 	return id ? *id : qdisc_first_sight(qdisc, dev, queue);
 }
 
+/* The same where only the qdisc is known. */
+static __noinline __u32 qdisc_first_sight_by_address(__u64 qdisc_address)
+{
+	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
+	__u64 queue = (__u64)BPF_CORE_READ(qdisc, dev_queue), queues;
+	const struct net_device *dev = BPF_CORE_READ(qdisc, dev_queue, dev);
+
+	queues = (__u64)BPF_CORE_READ(dev, _tx);
+	return qdisc_first_sight(qdisc_address, (__u64)dev,
+				 (queue - queues) / bpf_core_type_size(struct netdev_queue));
+}
+
 /* The same for one that must have been seen when its first packet was offered. */
 static __always_inline __u32 qdisc_known_id(__u64 qdisc)
 {
@@ -222,9 +270,9 @@ static __always_inline void backlog_set(struct qdisc_record *record, struct qdis
 static __always_inline void backlog_change(struct qdisc_record *record, struct qdisc_bank *bank,
 					   __s64 bytes, __s32 packets, __u64 now)
 {
-	__s64 elapsed = now - __sync_lock_test_and_set(&record->backlog_at_ns, now);
-	__s64 old_bytes = __sync_fetch_and_add(&record->backlog_bytes, bytes);
-	__s32 old_packets = __sync_fetch_and_add(&record->backlog_packets, packets);
+	__s64 elapsed = now - exchange_u64(&record->backlog_at_ns, now);
+	__s64 old_bytes = add_and_fetch_old_s64(&record->backlog_bytes, bytes);
+	__s32 old_packets = add_and_fetch_old_s32(&record->backlog_packets, packets);
 
 	if (elapsed > 0 && old_bytes > 0)
 		__sync_fetch_and_add(&record->backlog_byte_ns, old_bytes * elapsed);

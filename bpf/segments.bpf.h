@@ -15,6 +15,7 @@
 #define SOJOURN_SEGMENTS_BPF_H
 
 #include "config.bpf.h"
+#include "kernel.bpf.h"
 #include "offer.bpf.h"
 #include "packet.bpf.h"
 #include "waiting.bpf.h"
@@ -22,6 +23,7 @@
 #define SEGMENT_KEY_TAG		(0x5e60ULL << 48)	/* no kernel address begins so */
 #define SEGMENT_BY_ID		(1ULL << 32)		/* apart from page offsets */
 #define SEGMENTS_MAX		65536
+#define SEGMENTS_OLD		64	/* of 64 KiB at an MTU of 1500: 45 */
 
 struct segment_walk {
 	__u64 flow;
@@ -58,7 +60,7 @@ static __always_inline long segment_insert(struct segment_walk *walk, __u64 key)
 	__u32 payload = walk->payload < walk->size ? walk->payload : walk->size;
 
 	if (key)
-		slot_fill(slot_claim(key), key, walk->offered_ns, walk->record, 1,
+		slot_fill(slot_claim(key), key, walk->offered_ns, walk->record, 0, 1,
 			  walk->header_len + payload, SLOT_QUEUED);
 	walk->sequence += payload;
 	walk->position += payload;
@@ -66,8 +68,10 @@ static __always_inline long segment_insert(struct segment_walk *walk, __u64 key)
 	return !walk->payload;
 }
 
-static long tcp_segment_insert(__u64 index, struct segment_walk *walk)
+static long tcp_segment_insert(__u64 index, void *context)
 {
+	struct segment_walk *walk = context;
+
 	return segment_insert(walk, segment_key(walk->flow, walk->sequence));
 }
 
@@ -87,9 +91,10 @@ static __always_inline __u64 payload_key(const struct offer *offer, __u64 flow, 
 	return 0;
 }
 
-static long udp_segment_insert(__u64 index, struct segment_walk *walk)
+static long udp_segment_insert(__u64 index, void *context)
 {
 	struct offers *own = offers_of_this_cpu();
+	struct segment_walk *walk = context;
 	__u64 key;
 
 	if (!own)
@@ -102,8 +107,8 @@ static long udp_segment_insert(__u64 index, struct segment_walk *walk)
 	return segment_insert(walk, key);
 }
 
-/* The GSO skb of this offer was cut: expect its segments. place: which of this CPU's offers it is. */
-static __noinline void segments_insert(const struct offer *offer, __u32 place)
+/* The GSO skb of this offer was cut by that qdisc: expect its segments. place: which of this CPU's offers it is. */
+static __noinline void segments_insert(const struct offer *offer, __u32 record, __u32 place)
 {
 	struct segment_walk walk = {};
 	const struct packet *packet;
@@ -111,21 +116,21 @@ static __noinline void segments_insert(const struct offer *offer, __u32 place)
 	if (!offer)
 		return;
 	packet = &offer->packet;
-	walk.flow = segment_flow(packet, offer->record);
+	walk.flow = segment_flow(packet, record);
 	walk.offered_ns = offer->offered_ns;
 	walk.sequence = packet->sequence;
 	walk.id = packet->id;
 	walk.header_len = packet->header_len;
 	walk.payload = offer->len - packet->header_len - packet->jumbo;
 	walk.size = offer->gso_size;
-	walk.record = offer->record;
+	walk.record = record;
 	walk.place = place;
 	if (offer->linear > packet->header_len + packet->jumbo)
 		walk.linear = offer->linear - packet->header_len - packet->jumbo;
 	if (packet->protocol == IPPROTO_TCP)
-		bpf_loop(SEGMENTS_MAX, tcp_segment_insert, &walk, 0);
+		repeat(SEGMENTS_MAX, tcp_segment_insert, &walk, SEGMENTS_OLD);
 	else if (packet->protocol == IPPROTO_UDP)
-		bpf_loop(SEGMENTS_MAX, udp_segment_insert, &walk, 0);
+		repeat(SEGMENTS_MAX, udp_segment_insert, &walk, SEGMENTS_OLD);
 }
 
 static __always_inline __u64 udp_key_of_segment(__u64 skb, const struct packet *packet, __u64 flow)

@@ -12,6 +12,7 @@
 #define SOJOURN_WAITING_BPF_H
 
 #include "config.bpf.h"
+#include "kernel.bpf.h"
 #include "sojourn/tables.h"
 
 #define SLOT_MASK	(SLOTS - 1)
@@ -42,11 +43,11 @@ static __always_inline __u32 slot_packets(const struct slot *slot)
 
 /*
  * First slot of a key's first bucket. skbs that the slab hands out one after
- * the other (256 bytes apart) have buckets side by side.
+ * the other (256 bytes apart) have buckets side by side; the low bits tell levels (levels.bpf.h).
  */
 static __always_inline __u32 slot_bucket(__u64 key)
 {
-	__u64 page = (key >> 12) * 0x9e3779b97f4a7c15ULL;
+	__u64 page = (key >> 12 ^ (key & 63) << 32) * 0x9e3779b97f4a7c15ULL;
 
 	return ((page >> 40 << 6) | (key >> 8 & 15) << 2) & SLOT_MASK;
 }
@@ -113,7 +114,7 @@ static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 
 static __always_inline bool slot_take(__u32 at, __u32 from)
 {
-	return __sync_val_compare_and_swap(&slots[at & SLOT_MASK].state, from, SLOT_TAKEN) == from;
+	return compare_and_swap(&slots[at & SLOT_MASK].state, from, SLOT_TAKEN);
 }
 
 /*
@@ -153,18 +154,22 @@ static __noinline __u32 slot_claim_again(__u64 skb)
 		return slot_claim(skb);
 	if (slots[at & SLOT_MASK].state == SLOT_HANDED_OUT)
 		return slot_take(at, SLOT_HANDED_OUT) ? at : slot_claim(skb);
+	/* handed to a parent that was emptied before it handed it on */
+	if (slots[at & SLOT_MASK].state == SLOT_HANDED_UP)
+		return at;
 	count(&losses.stale, 1);
 	return at;
 }
 
 static __always_inline void slot_fill(__u32 at, __u64 key, __u64 offered_ns, __u32 record,
-				      __u32 packets, __u32 len, __u32 state)
+				      __u64 departure_ns, __u32 packets, __u32 len,
+				      __u32 state)
 {
 	struct slot *slot = &slots[at & SLOT_MASK];
 
 	slot->key = key;
 	slot->offered = slot_pack(offered_ns, record);
-	slot->handed_out = slot_pack(0, packets);
+	slot->handed_out = slot_pack(departure_ns, packets);
 	slot->len = len;
 	barrier();
 	slot->state = state;

@@ -252,30 +252,79 @@ static __u8 *find_subprograms(const struct pattern *pattern, __u32 *count, bool 
 	return begins;
 }
 
+/* A static function among those that the kernel knows of an object; 0 where there is none. */
+static __u32 find_static(__u32 object_types, const struct bpf_func_info *functions, __u32 count)
+{
+	struct btf *types = btf__load_from_kernel_by_id(object_types);
+	__u32 found = 0;
+
+	for (__u32 i = 0; types && !found && i < count; i++) {
+		const struct btf_type *type = btf__type_by_id(types, functions[i].type_id);
+
+		if (type && btf_is_func(type) && btf_vlen(type) == BTF_FUNC_STATIC)
+			found = functions[i].type_id;
+	}
+	btf__free(types);
+	return found;
+}
+
+/* What the kernel knows of a loaded program's subprograms, owned by the caller; NULL: nothing. */
+static struct bpf_func_info *read_functions(int fd, __u32 *object_types, __u32 *count)
+{
+	struct bpf_prog_info info = { 0 };
+	struct bpf_func_info *functions;
+	__u32 length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &length) || !info.nr_func_info)
+		return NULL;
+	*object_types = info.btf_id;
+	*count = info.nr_func_info;
+	functions = calloc(*count, sizeof(*functions));
+	if (!functions)
+		return NULL;
+	info = (struct bpf_prog_info){
+		.func_info = (unsigned long)functions,
+		.func_info_rec_size = sizeof(*functions),
+		.nr_func_info = *count,
+	};
+	if (!bpf_obj_get_info_by_fd(fd, &info, &length))
+		return functions;
+	free(functions);
+	return NULL;
+}
+
+/*
+ * The kernel has removed subprograms that are never called, and tells places as
+ * they are after all of its rewriting (kernel/bpf/verifier.c, adjust_btf_func()). Where
+ * one is missing nothing tells which; then any static function's type stands for
+ * each but the main one, which makes the verifier follow every call.
+ */
 static int read_subprograms(struct pattern *pattern, const struct bpf_program *program,
 			    __u32 count, const __u8 *begins)
 {
-	struct bpf_prog_info info = { 0 };
-	__u32 length = sizeof(info), i = 0;
-	int fd = bpf_program__fd(program);
+	__u32 object_types, known, filler = 0, i = 0;
+	struct bpf_func_info *functions;
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.nr_func_info != count)
+	functions = read_functions(bpf_program__fd(program), &object_types, &known);
+	if (!functions)
 		return -1;
-	pattern->types = bpf_btf_get_fd_by_id(info.btf_id);
+	if (known != count)
+		filler = find_static(object_types, functions, known);
+	pattern->types = bpf_btf_get_fd_by_id(object_types);
 	pattern->functions = calloc(count, sizeof(*pattern->functions));
 	pattern->function_count = count;
-	info = (struct bpf_prog_info){
-		.func_info = (unsigned long)pattern->functions,
-		.func_info_rec_size = sizeof(*pattern->functions),
-		.nr_func_info = count,
-	};
-	if (pattern->types < 0 || !pattern->functions ||
-	    bpf_obj_get_info_by_fd(fd, &info, &length))
+	if (pattern->types < 0 || !pattern->functions || (known != count && !filler)) {
+		free(functions);
 		return -1;
-	/* The kernel has them where they are after its rewriting (adjust_btf_func()). */
-	for (size_t at = 0; at < pattern->count; at++)
-		if (begins[at])
-			pattern->functions[i++].insn_off = at;
+	}
+	for (size_t at = 0; at < pattern->count; at++) {
+		if (!begins[at])
+			continue;
+		pattern->functions[i].insn_off = at;
+		pattern->functions[i].type_id = i && filler ? filler : functions[i].type_id;
+		i++;
+	}
+	free(functions);
 	return 0;
 }
 
@@ -289,8 +338,7 @@ static void pattern_free(struct pattern *pattern)
 /*
  * The instructions that libbpf has relocated, with what the kernel knows of
  * their subprograms. The verifier asks for that where a subprogram's address is
- * taken (bpf_loop()), and checks global subprograms apart where it has it. It
- * forgets subprograms that it removed as never called; then it does not fit.
+ * taken (bpf_loop()), and checks global subprograms apart where it has it.
  */
 static int pattern_of(const struct bpf_program *program, struct pattern *pattern,
 		      struct error *error)
@@ -473,17 +521,17 @@ static int attach_by_probe(struct function_hook *hook, const struct bpf_program 
 	return failed;
 }
 
-static void name_hook(struct function_hooks *hooks, struct function_hook *hook, __u64 address)
+void function_hooks_name(struct function_hooks *hooks, __u64 address, char *name, size_t size)
 {
 	struct kallsyms_symbol symbol;
 	struct error error;
 
 	if (!find_symbol(hooks, address, &symbol, &error))
-		snprintf(hook->name, sizeof(hook->name), "0x%llx", (unsigned long long)address);
+		snprintf(name, size, "0x%llx", (unsigned long long)address);
 	else if (symbol.module[0])
-		snprintf(hook->name, sizeof(hook->name), "%s [%s]", symbol.name, symbol.module);
+		snprintf(name, size, "%s [%s]", symbol.name, symbol.module);
 	else
-		snprintf(hook->name, sizeof(hook->name), "%s", symbol.name);
+		snprintf(name, size, "%s", symbol.name);
 }
 
 struct function_hook *function_hook_attach(struct function_hooks *hooks,
@@ -499,7 +547,7 @@ struct function_hook *function_hook_attach(struct function_hooks *hooks,
 		return NULL;
 	}
 	hook->program = hook->event = hook->link = -1;
-	name_hook(hooks, hook, address);
+	function_hooks_name(hooks, address, hook->name, sizeof(hook->name));
 	if (trampoline &&
 	    !attach_by_trampoline(hooks, hook, trampoline, at_return, address, &why))
 		return hook;

@@ -11,6 +11,7 @@
 
 #include <linux/types.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "error.h"
 
@@ -29,6 +30,9 @@ enum hook_way {
  */
 struct function_hooks *function_hooks_open(void);
 void function_hooks_close(struct function_hooks *hooks);
+
+/* "htb_dequeue [sch_htb]", or the address where its name cannot be had. */
+void function_hooks_name(struct function_hooks *hooks, __u64 address, char *name, size_t size);
 
 /*
  * Whether the kernel takes hooks of that way, at entry and at return: attach

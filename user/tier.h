@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A tier: one way of getting at the qdiscs of a kernel. It loads its programs,
- * attaches them and shows what they keep; the tracer reads that and knows no
- * program or map by name.
+ * The kernel side as the tracer sees it: its programs loaded and attached as the
+ * kernel at hand allows, and what they keep, mapped. The tracer knows no program
+ * and no map by name.
+ *
+ * Two tiers: tracepoints sees the root qdiscs; functions sees what is below them
+ * too, by hooks at the functions of every qdisc (qdisc_hooks.h).
  */
 #ifndef SOJOURN_TIER_H
 #define SOJOURN_TIER_H
@@ -25,25 +28,40 @@ struct tier_view {
 	int events_fd;			/* ring buffer */
 };
 
-struct tier_operations {
-	const char *name;
-	/* Load without attaching. The tier, owned by the caller, or NULL and error. */
-	struct tier *(*open)(const struct tracer_options *options, struct tier_view *view,
-			     struct error *error);
-	/* All hooks or none. */
-	int (*attach)(struct tier *tier, struct error *error);
-	/* No program runs any more when it returns. */
-	void (*detach)(struct tier *tier);
-	/* With their skipped runs up to now. */
-	const struct tracer_hook *(*hooks)(struct tier *tier, size_t *count);
-	/* Packets of a record that wait, from the table of waiting packets. */
-	__u64 (*queued)(const struct tier *tier, unsigned int record);
-	/* Losses that the programs count themselves; adds to losses. */
-	void (*losses)(const struct tier *tier, struct tracer_losses *losses);
-	void (*close)(struct tier *tier);
-};
+/*
+ * Load without attaching: the tier that options ask for, or the best that works.
+ * Owned by the caller; NULL and error (EXIT_CANNOT: what is missing).
+ */
+struct tier *tier_open(const struct tracer_options *options, struct tier_view *view,
+		       struct error *error);
 
-/* tp_btf programs on the qdisc and net tracepoints: root qdiscs, on kernels with BTF, qdisc_enqueue and bpf_loop() (5.17). */
-extern const struct tier_operations tier_tracepoints;
+/* Attach the hooks, all that are needed or none. 0, or -1 and error. */
+int tier_attach(struct tier *tier, struct error *error);
+
+/*
+ * Functions tier: look for qdiscs that appeared since, and hook their functions.
+ * Cheap where none was made; to be called often.
+ */
+void tier_follow(struct tier *tier);
+
+/* No program runs any more when it returns. */
+void tier_detach(struct tier *tier);
+
+/* "functions" or "tracepoints". */
+const char *tier_name(const struct tier *tier);
+
+/* Why it is not the functions tier, "" where it is or was not wanted; owned by tier. */
+const char *tier_why(const struct tier *tier);
+
+/* With their skipped runs up to now; owned by tier. */
+const struct tracer_hook *tier_hooks(struct tier *tier, size_t *count);
+
+/* Packets of a record that wait, from the table of waiting packets. */
+__u64 tier_queued(const struct tier *tier, unsigned int record);
+
+/* Losses that the programs count themselves; adds to losses. */
+void tier_losses(const struct tier *tier, struct tracer_losses *losses);
+
+void tier_close(struct tier *tier);
 
 #endif

@@ -33,7 +33,6 @@ struct slice_moment {
 };
 
 struct tracer {
-	const struct tier_operations *operations;
 	struct tier *tier;
 	struct tier_view view;
 	struct tracer_options options;
@@ -79,6 +78,7 @@ static void bank_clear(struct qdisc_bank *bank)
 	memset(bank, 0, sizeof(*bank));
 	bank->sojourn.min = ~0ULL;
 	bank->wait_before_drop.min = ~0ULL;
+	bank->part.min = ~0ULL;
 }
 
 static int allocate(struct tracer *tracer)
@@ -119,8 +119,7 @@ struct tracer *tracer_open(const struct tracer_options *options, struct error *e
 			  tracer->options.max_qdiscs, MOST_QDISCS);
 		goto fail;
 	}
-	tracer->operations = &tier_tracepoints;
-	tracer->tier = tracer->operations->open(&tracer->options, &tracer->view, error);
+	tracer->tier = tier_open(&tracer->options, &tracer->view, error);
 	if (!tracer->tier)
 		goto fail;
 	tracer->ring = ring_buffer__new(tracer->view.events_fd, on_event, tracer, NULL);
@@ -208,6 +207,7 @@ static void give_slice(struct tracer *tracer, unsigned int record, __u32 slice)
 		.end_ns = end->time_ns,
 		.sojourn = &bank->sojourn,
 		.wait_before_drop = &bank->wait_before_drop,
+		.part = &bank->part,
 		.backlog_bytes = to->backlog_bytes,
 		.backlog_packets = to->backlog_packets,
 		.backlog_bytes_max = bank->backlog_bytes_max,
@@ -246,7 +246,7 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 	tracer->slice = 1;
 	*tracer->view.slice = 1;
 	tracer->ends[0].time_ns = clock_ns(CLOCK_MONOTONIC);
-	if (tracer->operations->attach(tracer->tier, error))
+	if (tier_attach(tracer->tier, error))
 		return -1;
 	tracer->attached = true;
 	tracer->ends[0].time_ns = clock_ns(CLOCK_MONOTONIC);
@@ -277,6 +277,8 @@ int tracer_poll(struct tracer *tracer, struct error *error)
 	    clock_ns(CLOCK_MONOTONIC) - tracer->ends[(tracer->slice - 1) % (SLICES_KEPT + 1)].time_ns >=
 		    tracer->options.slice_ns)
 		tracer_cut(tracer);
+	if (tracer->attached)
+		tier_follow(tracer->tier);
 	return 0;
 }
 
@@ -284,7 +286,7 @@ int tracer_detach(struct tracer *tracer, struct error *error)
 {
 	if (!tracer->attached)
 		return 0;
-	tracer->operations->detach(tracer->tier);
+	tier_detach(tracer->tier);
 	tracer->attached = false;
 	tracer_cut(tracer);
 	give_slices(tracer, tracer->slice - 1);
@@ -293,12 +295,17 @@ int tracer_detach(struct tracer *tracer, struct error *error)
 
 const char *tracer_tier(const struct tracer *tracer)
 {
-	return tracer->operations->name;
+	return tier_name(tracer->tier);
+}
+
+const char *tracer_tier_why(const struct tracer *tracer)
+{
+	return tier_why(tracer->tier);
 }
 
 const struct tracer_hook *tracer_hooks(const struct tracer *tracer, size_t *count)
 {
-	return tracer->operations->hooks(tracer->tier, count);
+	return tier_hooks(tracer->tier, count);
 }
 
 /* Records are given out in order; one that lost a race for its qdisc is given out again later. */
@@ -319,7 +326,7 @@ const struct qdisc_record *tracer_qdisc(const struct tracer *tracer, unsigned in
 
 __u64 tracer_queued(const struct tracer *tracer, unsigned int index)
 {
-	return tracer->operations->queued(tracer->tier, index);
+	return tier_queued(tracer->tier, index);
 }
 
 void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses)
@@ -327,7 +334,7 @@ void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses)
 	unsigned int i;
 
 	memset(losses, 0, sizeof(*losses));
-	tracer->operations->losses(tracer->tier, losses);
+	tier_losses(tracer->tier, losses);
 	for (i = 0; i < tracer->view.max_qdiscs; i++) {
 		const struct qdisc_counters *counters = &tracer->view.records[i].counters;
 		__u64 all = counters->measured_packets + counters->bypassed_packets;
@@ -335,6 +342,7 @@ void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses)
 		losses->flow_misses += counters->flow_misses;
 		losses->unmatched += counters->unmatched_packets - counters->flow_misses;
 		losses->negative += counters->negative;
+		losses->exclusive_misses += counters->exclusive_misses;
 		if (!tracer->attached && all > tracer->sampled[i])
 			losses->slices_late += all - tracer->sampled[i];
 	}
@@ -347,8 +355,7 @@ void tracer_close(struct tracer *tracer)
 	if (!tracer)
 		return;
 	ring_buffer__free(tracer->ring);
-	if (tracer->tier)
-		tracer->operations->close(tracer->tier);
+	tier_close(tracer->tier);
 	for (i = 0; i < SLICES_KEPT + 1; i++)
 		free(tracer->ends[i].records);
 	free(tracer->sampled);

@@ -25,6 +25,7 @@ struct tracer_slice {
 	__u64 end_ns;
 	struct histogram_bank *sojourn;	/* bypassed packets are in it, as 0 */
 	struct histogram_bank *wait_before_drop;
+	struct histogram_bank *part;	/* exclusive or paced time, see struct qdisc_bank */
 	__u64 backlog_bytes_max;
 	__u64 backlog_packets_max;
 	double backlog_bytes_mean;	/* time-weighted */
@@ -43,7 +44,14 @@ struct tracer_sink {
 	void (*retransmit)(void *context, const struct retransmit_event *event);
 };
 
+enum tracer_tier {
+	TIER_BEST,			/* functions where the kernel allows it, else tracepoints */
+	TIER_FUNCTIONS,
+	TIER_TRACEPOINTS,
+};
+
 struct tracer_options {
+	enum tracer_tier tier;
 	const __u32 *netns;		/* whose qdiscs: inode numbers; NULL: every namespace */
 	size_t netns_count;
 	const __u32 *probe_netns;	/* whose probes and TCP states; NULL: as netns */
@@ -60,8 +68,8 @@ struct tracer_options {
 };
 
 struct tracer_hook {
-	char name[40];			/* "qdisc_enqueue" */
-	char how[16];			/* "tp_btf" */
+	char name[64];			/* "qdisc_enqueue", "htb_dequeue [sch_htb]" */
+	char how[16];			/* "tp_btf", "fentry", "fexit", "kprobe", "kretprobe" */
 	bool attached;
 	char why[160];			/* why not, "" where attached */
 	__u64 skipped;			/* runs that the kernel left out: the program was running on that CPU */
@@ -79,6 +87,11 @@ struct tracer_losses {
 	__u64 negative;			/* sojourns that came out negative, taken as 0 */
 	__u64 stale;			/* entries found of packets whose end was not seen */
 	__u64 tcp_flows_full;		/* TCP states not rate-limited for want of a flow entry */
+	__u64 calls_lost;		/* calls of qdiscs' functions that were not followed to their return */
+	__u64 qdiscs_unlisted;		/* times that the walk over all qdiscs did not come to its end */
+	__u64 functions_unhooked;	/* functions of qdiscs that could not be hooked: not measured */
+	__u64 exclusive_misses;		/* skbs whose time in a child is not known */
+	__u64 before_hooked;		/* packets of a new qdisc that passed before its functions were hooked */
 };
 
 /*
@@ -101,8 +114,12 @@ __u64 tracer_cut(struct tracer *tracer);
 /* Detach; after it returns nothing counts any more. Then drain all slices and events. */
 int tracer_detach(struct tracer *tracer, struct error *error);
 
-/* The tier in use: "tracepoints". */
+/* The tier in use: "functions" or "tracepoints". */
 const char *tracer_tier(const struct tracer *tracer);
+
+/* Why it is not the functions tier; "" where it is, or was not wanted. Owned by tracer. */
+const char *tracer_tier_why(const struct tracer *tracer);
+
 const struct tracer_hook *tracer_hooks(const struct tracer *tracer, size_t *count);
 
 /* Records seen so far: 0 ... count - 1 are valid indices. The record is a copy-safe view, owned by tracer. */

@@ -7,6 +7,9 @@
 #ifndef SOJOURN_VMLINUX_H
 #define SOJOURN_VMLINUX_H
 
+/* bpf_tracing.h asks for this to take the kernel's names of registers. */
+#define __VMLINUX_H__
+
 typedef signed char __s8;
 typedef unsigned char __u8;
 typedef short __s16;
@@ -69,14 +72,42 @@ enum skb_drop_reason {
 	SKB_DROP_REASON_QDISC_CONGESTED = 5,
 };
 
+/* arch/x86/include/asm/ptrace.h: what a kprobe is given. */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
+	unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
 
 struct ns_common {
 	unsigned int inum;
 };
 
 struct net {
+	struct list_head list;		/* all namespaces */
+	struct list_head dev_base_head;
 	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
+struct task_struct {
+	struct nsproxy *nsproxy;
 };
 
 typedef struct {
@@ -87,7 +118,11 @@ struct netdev_queue;
 
 struct net_device {
 	struct netdev_queue *_tx;
+	unsigned int num_tx_queues;
 	unsigned int real_num_tx_queues;
+	struct list_head dev_list;
+	struct Qdisc *qdisc;
+	struct hlist_head qdisc_hash[16];
 	int ifindex;
 	char name[16];
 	possible_net_t nd_net;
@@ -98,6 +133,7 @@ struct Qdisc;
 struct netdev_queue {
 	struct net_device *dev;
 	struct Qdisc *qdisc;
+	struct Qdisc *qdisc_sleeping;	/* also while the device is down */
 };
 
 struct gnet_stats_queue {
@@ -122,19 +158,32 @@ struct qdisc_skb_head {
 	__u32 qlen;
 };
 
-struct Qdisc_ops {
-	char id[16];
+struct sk_buff;
+
+struct sk_buff_head {
+	struct sk_buff *next;
 };
 
-struct sk_buff;
+struct Qdisc_class_ops {
+	int (*graft)(struct Qdisc *, unsigned long, struct Qdisc *, struct Qdisc **, void *);
+};
+
+struct Qdisc_ops {
+	const struct Qdisc_class_ops *cl_ops;
+	char id[16];
+	struct sk_buff *(*peek)(struct Qdisc *);
+};
 
 struct Qdisc {
 	int (*enqueue)(struct sk_buff *, struct Qdisc *, struct sk_buff **);
+	struct sk_buff *(*dequeue)(struct Qdisc *);
 	unsigned int flags;
 	const struct Qdisc_ops *ops;
 	u32 handle;
 	u32 parent;
+	struct hlist_node hash;
 	struct netdev_queue *dev_queue;
+	struct sk_buff_head gso_skb;
 	struct qdisc_skb_head q;
 	struct gnet_stats_basic_sync bstats;
 	struct gnet_stats_queue qstats;
@@ -143,6 +192,7 @@ struct Qdisc {
 
 struct sk_buff {
 	struct sk_buff *next;
+	s64 tstamp;
 	struct net_device *dev;
 	char cb[48];
 	unsigned int len;
@@ -222,6 +272,15 @@ struct tcp_sock {
 struct tcp_skb_cb {
 	__u32 seq;
 	__u32 end_seq;
+};
+
+/* Before 5.16 the counters were plain numbers. */
+struct gnet_stats_basic_packed___before_5_16 {
+	__u64 packets;
+};
+
+struct Qdisc___before_5_16 {
+	struct gnet_stats_basic_packed___before_5_16 bstats;
 };
 
 #pragma clang attribute pop

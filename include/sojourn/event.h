@@ -20,6 +20,7 @@ enum probe_point {
 	PROBE_TRANSMIT = 3,	/* net_dev_start_xmit: given to the driver */
 	PROBE_RECEIVED = 4,	/* netif_receive_skb: came in on a device */
 	PROBE_DROPPED = 5,	/* kfree_skb */
+	PROBE_HANDED_UP = 6,	/* handed by a child qdisc to its parent; since_ns tells when it came */
 };
 
 struct event_header {
@@ -43,6 +44,7 @@ struct probe_event {
 	__u8 unused[3];
 	__u32 qdisc;		/* record index, or PROBE_NO_QDISC */
 	char device[16];
+	__u64 since_ns;		/* PROBE_HANDED_UP: when it was offered to that qdisc */
 };
 
 /* Who a TCP connection is between, as seen from the socket here. */

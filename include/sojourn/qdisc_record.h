@@ -15,6 +15,10 @@
 #define QDISC_KIND_LEN		16	/* IFNAMSIZ, struct Qdisc_ops.id */
 #define QDISC_DEVICE_LEN	16
 
+/* What a kind of qdisc does; bits of traits. */
+#define QDISC_IS_PARENT		1	/* can have child qdiscs */
+#define QDISC_PACES		2	/* holds packets until a departure time: fq, etf */
+
 /*
  * Time is cut into slices; a slice has a bank of its own, so that what one
  * slice saw can be read without stopping the kernel. The user side opens slice
@@ -42,6 +46,9 @@ struct qdisc_counters {
 	__u64 negative;			/* time ran backwards between CPUs; taken as 0 */
 	__u64 rejected_inactive;	/* of rejected: device going down, the kernel counts no drop */
 	__u64 purged_skbs;		/* of dropped: freed when the qdisc was reset, the kernel counts no drop */
+	__u64 stolen_skbs;		/* of rejected: taken away by a filter action, the kernel counts no drop */
+	__u64 drops_here;		/* skbs that this very qdisc dropped, not one below it; functions tier only */
+	__u64 exclusive_misses;		/* skbs of a parent whose time below it is not known */
 };
 
 struct qdisc_record {
@@ -55,6 +62,11 @@ struct qdisc_record {
 	__u32 parent;
 	__u32 queue;			/* tx queue */
 	__u32 flags;			/* TCQ_F_* */
+	__u32 traits;			/* QDISC_IS_PARENT ... */
+	__u32 depth;			/* 0: root of a tx queue, 1: below a root, ... */
+	__u64 enqueue;			/* addresses of its functions (struct Qdisc, struct Qdisc_ops) */
+	__u64 dequeue;
+	__u64 peek;
 	char kind[QDISC_KIND_LEN];
 	char device[QDISC_DEVICE_LEN];	/* its name when first seen */
 
@@ -71,8 +83,19 @@ struct qdisc_record {
 	__u64 backlog_byte_ns;
 	__u64 backlog_packet_ns;
 
+	__u64 reset_ns;			/* when it was emptied last; 0: never */
 	__u32 kernel_requeues_base;	/* qstats.requeues when first seen */
-	__u32 unused;
+
+	/*
+	 * The same counters as they were when the first packet was seen coming, of a
+	 * qdisc that appeared, or whose functions were attached, in the middle of a
+	 * window. Only of qdiscs that keep them in one place.
+	 */
+	__u32 base_valid;
+	__u64 base_packets;
+	__u64 base_drops;
+	__u64 base_requeues;
+	__u64 base_backlog_packets;
 
 	/*
 	 * The kernel's own counters of a qdisc that keeps them in one place,
@@ -89,6 +112,12 @@ struct qdisc_record {
 struct qdisc_bank {
 	struct histogram_bank sojourn;
 	struct histogram_bank wait_before_drop;
+	/*
+	 * Of the sojourn, the part spent in the qdisc itself and in none of its
+	 * children (QDISC_IS_PARENT), or up to the departure time that the packet
+	 * came with (QDISC_PACES). Of others it stays empty.
+	 */
+	struct histogram_bank part;
 	__u64 backlog_bytes_max;
 	__u64 backlog_packets_max;
 };

@@ -19,12 +19,14 @@ enum slot_state {
 	SLOT_OFFERED = 2,	/* came to the qdisc layer */
 	SLOT_QUEUED = 3,	/* its enqueue event was seen */
 	SLOT_HANDED_OUT = 4,	/* free for others; tells a requeue until then */
+	SLOT_HANDED_UP = 5,	/* by a child to its parent, which has not handed it on yet */
 };
 
 struct slot {
 	__u64 key;
 	__u64 offered;		/* 48 bits of ns, 16 bits of record index */
-	__u64 handed_out;	/* 48 bits of ns, 16 bits of packets (GSO segments) */
+	__u64 handed_out;	/* 48 bits of ns, 16 bits of packets (GSO segments); while it waits the
+				   ns are the departure time that it came with, 0: none */
 	__u32 len;		/* skb->len, bytes */
 	__u32 state;		/* enum slot_state */
 };
@@ -70,6 +72,7 @@ struct offer {
 	__u8 may_bypass;	/* no hand-out of this CPU since */
 	__u8 consumed;		/* the skb is freed: it was cut into segments */
 	__u8 parsed;		/* packet is valid */
+	__u8 cut;		/* its parts were seen going on to a child qdisc */
 	struct packet packet;	/* of a GSO skb */
 	__u32 linear;		/* UDP: bytes before the first fragment, headers included */
 	__u32 unused;
@@ -93,6 +96,8 @@ struct loss_counters {
 	__u64 records_full;
 	__u64 stale;
 	__u64 tcp_flows_full;
+	__u64 calls_lost;	/* calls of enqueue functions whose return was not seen, or too many at once */
+	__u64 walk_cut;		/* devices or qdiscs too many to be listed */
 };
 
 /* What is wanted of a network namespace: bits. */

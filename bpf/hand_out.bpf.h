@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* skbs that a root qdisc hands out: the end of their sojourn. */
+#ifndef SOJOURN_HAND_OUT_BPF_H
+#define SOJOURN_HAND_OUT_BPF_H
+
+#include "histogram.bpf.h"
+#include "levels.bpf.h"
+#include "packet.bpf.h"
+#include "probe.bpf.h"
+#include "qdisc.bpf.h"
+#include "segments.bpf.h"
+#include "waiting.bpf.h"
+
+/* One skb that a root qdisc handed out. */
+struct hand_out {
+	__u64 skb;
+	__u64 qdisc;
+	__u64 now;
+	__u32 record;
+	__u32 len;
+};
+
+static __always_inline __u64 sojourn_of(struct qdisc_record *record, __u64 offered, __u64 now)
+{
+	__s64 sojourn = slot_elapsed(offered, now);
+
+	if (sojourn >= 0)
+		return sojourn;
+	count(&record->counters.negative, 1);
+	return 0;
+}
+
+/* Requeues that the kernel counted and that were not handed out again yet. */
+static __always_inline __s32 requeues_outstanding(const struct qdisc_record *record,
+						  __u64 qdisc_address)
+{
+	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
+
+	return BPF_CORE_READ(qdisc, qstats.requeues) - record->kernel_requeues_base -
+	       (__u32)record->counters.requeued;
+}
+
+static __always_inline void hand_out_measured(struct qdisc_record *record,
+					      struct qdisc_bank *bank, __u64 sojourn,
+					      __u32 packets)
+{
+	histogram_add(&bank->sojourn, sojourn, packets);
+	record->counters.measured_packets += packets;
+	record->counters.measured_skbs++;
+}
+
+/* The slot is this skb's: its first hand-out, or a repeat. True where it was either. */
+static __always_inline bool hand_out_slot(const struct hand_out *out, struct slot *slot,
+					  struct qdisc_record *record, struct qdisc_bank *bank)
+{
+	__u64 sojourn = sojourn_of(record, slot->offered, out->now), before;
+	bool nolock = qdisc_is_nolock(record);
+	__u32 packets = slot_packets(slot);
+	__u32 state = slot->state;
+
+	if (state == SLOT_HANDED_OUT) {
+		if (!nolock && requeues_outstanding(record, out->qdisc) <= 0)
+			return false;
+		count(&record->counters.requeued, 1);
+		before = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
+		histogram_move(&bank->sojourn, before, sojourn, packets);
+		part_move(record, bank, out->skb, slot->offered, before, sojourn, packets);
+	} else {
+		/* passed straight to a stopped driver queue, refused there, requeued */
+		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
+		    requeues_outstanding(record, out->qdisc) > 0)
+			count(&record->counters.requeued, 1);
+		hand_out_measured(record, bank, sojourn, packets);
+		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
+			 packets);
+		slot->state = SLOT_HANDED_OUT;
+		if (qdisc_counts_per_cpu(record))
+			backlog_change(record, bank, -(__s64)out->len, -1, out->now);
+	}
+	slot->handed_out = slot_pack(out->now, packets);
+	return true;
+}
+
+/*
+ * An skb that this qdisc was never offered: a segment of one that was. Its slot, made
+ * now, tells a requeue, or its parent how long it was here.
+ */
+static __always_inline __u64 hand_out_segment(const struct hand_out *out,
+					      struct qdisc_record *record,
+					      struct qdisc_bank *bank, __u32 state)
+{
+	__u64 key = level_key(out->skb, record->depth & (LEVELS - 1));
+	struct packet packet = {};
+	__u64 offered, sojourn;
+	__u32 at;
+
+	if (packet_read(out->skb, false, &packet))
+		return 0;
+	offered = segment_take(out->skb, &packet, out->record, out->len, 0);
+	if (!offered)
+		return 0;
+	sojourn = sojourn_of(record, offered, out->now);
+	hand_out_measured(record, bank, sojourn, 1);
+	part_add(record, bank, out->skb, offered, 0, sojourn, 1);
+	record->counters.segments++;
+	at = slot_claim_again(key);
+	slot_fill(at, key, 0, 0, 0, 1, out->len, SLOT_TAKEN);
+	slots[at & SLOT_MASK].offered = offered;
+	slots[at & SLOT_MASK].handed_out = slot_pack(out->now, 1);
+	slots[at & SLOT_MASK].state = state;
+	return offered;
+}
+
+static __always_inline void hand_out_unmatched(const struct hand_out *out,
+					       struct qdisc_record *record)
+{
+	struct gso gso;
+
+	/*
+	 * Cut up after its hand-out (validate_xmit_skb()), and a part of it refused.
+	 * A nolock qdisc keeps its count of requeues per CPU; but it never cuts, so
+	 * that what it hands out was either offered or comes back.
+	 */
+	if (!record->depth && (qdisc_is_nolock(record) ||
+			       requeues_outstanding(record, out->qdisc) > 0)) {
+		count(&record->counters.requeued, 1);
+		return;
+	}
+	gso = gso_read(out->skb);
+	record->counters.unmatched_packets += gso_packets(gso);
+	record->counters.unmatched_skbs++;
+	if (record->counters.segments) {
+		record->counters.segments++;
+		record->counters.flow_misses++;
+	}
+}
+
+static __noinline int hand_out_one(const struct hand_out *out)
+{
+	struct qdisc_record *record;
+	struct qdisc_bank *bank;
+	struct slot *slot;
+	__u32 at;
+
+	if (!out)
+		return 0;
+	record = qdisc_record(out->record);
+	bank = qdisc_bank(out->record);
+	if (!record || !bank)
+		return 0;
+	if (probe_length(out->len))
+		probe_seen(out->skb, PROBE_DEQUEUED, out->record, out->now, 0);
+	at = slot_find(out->skb);
+	if (at != SLOT_NONE) {
+		slot = &slots[at & SLOT_MASK];
+		if (slot->len == out->len && slot_record(slot) == out->record &&
+		    hand_out_slot(out, slot, record, bank))
+			return 0;
+	}
+	if (!hand_out_segment(out, record, bank, SLOT_HANDED_OUT))
+		hand_out_unmatched(out, record);
+	return 0;
+}
+
+#endif

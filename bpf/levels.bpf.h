@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A packet in a tree of qdiscs waits in several at once: it has a slot for each
+ * level, 0 for the root. The address of an skb is aligned to cache lines
+ * (skbuff_head_cache is SLAB_HWCACHE_ALIGN, net/core/skbuff.c): its low bits tell
+ * the level.
+ */
+#ifndef SOJOURN_LEVELS_BPF_H
+#define SOJOURN_LEVELS_BPF_H
+
+#include "histogram.bpf.h"
+#include "qdisc.bpf.h"
+#include "waiting.bpf.h"
+
+/* Deeper trees cannot be made (net/sched/sch_api.c, check_loop_fn()). */
+#define LEVELS	8
+
+static __always_inline __u64 level_key(__u64 skb, __u32 level)
+{
+	return skb | level;
+}
+
+/*
+ * A packet was cut, or replaced, on its way down: give the new skb a slot at each
+ * level down to the last, with what the whole one's slot says. A whole one whose
+ * number of packets the kernel does not know is counted by its parts.
+ */
+static __noinline int levels_copy(__u64 whole, __u64 part, __u32 last, __u32 len)
+{
+	struct qdisc_record *record;
+	const struct slot *slot;
+	__u32 level, from, to;
+
+	for (level = 0; level < LEVELS && level <= last; level++) {
+		from = slot_find(level_key(whole, level));
+		if (from == SLOT_NONE)
+			continue;
+		slot = &slots[from & SLOT_MASK];
+		if (!slot_waits(slot))
+			continue;
+		to = whole == part ? from : slot_claim_again(level_key(part, level));
+		record = qdisc_record(slot_record(slot));
+		if (record && !slot_packets(slot))
+			count(&record->counters.offered_packets, 1);
+		slot_fill(to, level_key(part, level), slot->offered >> 16, slot_record(slot),
+			  slot->handed_out >> 16, 1, len, SLOT_QUEUED);
+	}
+	return 0;
+}
+
+/*
+ * Time that the skb spent one level below, of a packet that came to this level at
+ * offered (packed): the child that handed it up last tells. NONE_BELOW: in no child.
+ */
+#define NONE_BELOW	(~0ULL)
+
+static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered)
+{
+	struct slot *slot;
+	__u64 time;
+	__u32 at;
+
+	at = slot_find(level_key(skb, level + 1));
+	if (at == SLOT_NONE)
+		return NONE_BELOW;
+	slot = &slots[at & SLOT_MASK];
+	if ((slot->state != SLOT_HANDED_UP && slot->state != SLOT_HANDED_OUT) ||
+	    slot_elapsed(offered, slot->offered >> 16) < 0)
+		return NONE_BELOW;
+	time = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
+	slot->state = SLOT_HANDED_OUT;
+	return time;
+}
+
+/*
+ * Of a sojourn in a qdisc that can have children, the part in itself; of one that
+ * paces, the part up to the departure time (packed as slot->handed_out; 0: none).
+ */
+static __always_inline void part_add(struct qdisc_record *record, struct qdisc_bank *bank,
+				     __u64 skb, __u64 offered, __u64 departure, __u64 sojourn,
+				     __u32 packets)
+{
+	__u64 part = sojourn, below;
+	__s64 paced;
+
+	if (record->traits & QDISC_IS_PARENT) {
+		if (!functions)
+			return;
+		below = time_below(skb, record->depth, offered);
+		if (below != NONE_BELOW)
+			part = below < sojourn ? sojourn - below : 0;
+	} else if (record->traits & QDISC_PACES) {
+		paced = departure >> 16 ? slot_elapsed(offered, departure >> 16) : 0;
+		part = paced < 0 ? 0 : (__u64)paced < sojourn ? paced : sojourn;
+	} else {
+		return;
+	}
+	histogram_add(&bank->part, part, packets);
+}
+
+/* The same for one that is handed out again: before is what its sojourn was taken for. */
+static __always_inline void part_move(struct qdisc_record *record, struct qdisc_bank *bank,
+				      __u64 skb, __u64 offered, __u64 before, __u64 sojourn,
+				      __u32 packets)
+{
+	__u64 below;
+
+	if (!functions || !(record->traits & QDISC_IS_PARENT))
+		return;
+	below = time_below(skb, record->depth, offered);
+	if (below == NONE_BELOW) {
+		record->counters.exclusive_misses++;
+		return;
+	}
+	histogram_move(&bank->part, before - below, sojourn - below, packets);
+}
+
+#endif

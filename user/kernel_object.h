@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The BPF object that the running kernel takes, and those of its programs that it has hooks for. */
+#ifndef SOJOURN_KERNEL_OBJECT_H
+#define SOJOURN_KERNEL_OBJECT_H
+
+#include "error.h"
+
+struct sojourn_bpf;
+
+/*
+ * Open the object, not loaded yet: the one for kernels before 5.17 where the kernel
+ * lacks bpf_loop(). Programs for tracepoints that the kernel does not have, and those
+ * that hook functions, are left out of the load. Owned by the caller
+ * (sojourn_bpf__destroy()); NULL and error.
+ */
+struct sojourn_bpf *kernel_object_open(struct error *error);
+
+/* Load it. 0, or -1 and error: the missing privilege or feature by name. */
+int kernel_object_load(struct sojourn_bpf *bpf, struct error *error);
+
+#endif
