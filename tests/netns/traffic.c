@@ -10,7 +10,7 @@
  *                                 {"senders":[{"sent":…,"refused":…}]}
  *
  * A sender is a list of values:
- *   udp,to=ADDRESS[,port=9][,from=20000][,flows=1][,count=1000][,size=100][,burst=16]
+ *   udp,to=ADDRESS[,port=9][,from=PORT][,flows=1][,count=1000][,size=100][,burst=16]
  *      [,pause=US][,gso=SEGMENTS][,txtime=NS]
  *      count datagrams (GSO skbs of so many datagrams) from flows ports in turn, a pause
  *      after each burst; txtime: departure time (SO_TXTIME, CLOCK_TAI) so long after now
@@ -45,6 +45,7 @@
 
 #define SENDERS_MAX	16
 #define FLOWS_MAX	256
+#define FIRST_PORT	20000	/* of a sender, and FLOWS_MAX from there on */
 #define SINK_PORT	5
 #define ARRIVAL_S	20	/* so long may the last TCP byte take */
 
@@ -415,12 +416,12 @@ static int parse_value(struct sender *sender, int value, char *text)
 	return -1;
 }
 
-static int parse_sender(struct sender *sender, char *text)
+static int parse_sender(struct sender *sender, char *text, unsigned long from)
 {
 	char *rest = strchr(text, ','), *value;
 
 	*sender = (struct sender){
-		.port = 9, .from = 20000, .flows = 1, .count = 1000, .size = 100, .burst = 16,
+		.port = 9, .from = from, .flows = 1, .count = 1000, .size = 100, .burst = 16,
 		.bytes = 1000000, .seconds = 2, .threads = 1,
 	};
 	if (!rest)
@@ -457,12 +458,13 @@ static size_t parse_senders(struct sender *senders, char **texts)
 	size_t count = 0, i;
 
 	for (; *texts; texts++) {
-		if (count == SENDERS_MAX || parse_sender(&senders[count], *texts) ||
+		if (count == SENDERS_MAX ||
+		    parse_sender(&senders[count], *texts, FIRST_PORT + count * FLOWS_MAX) ||
 		    !senders[count].threads || senders[count].threads > SENDERS_MAX - count)
 			return 0;
 		for (i = 1; i < senders[count].threads; i++) {
 			senders[count + i] = senders[count];
-			senders[count + i].from += i * senders[count].flows;
+			senders[count + i].from += i * FLOWS_MAX;
 		}
 		count += senders[count].threads;
 	}

@@ -4,8 +4,12 @@
  * namespaces between two moments at which they are quiet, and prints the
  * ledgers as one JSON document.
  *
- *   window --netns NAME [--netns NAME]... [--device NAME]... [--seconds N]
+ *   window --netns NAME [--netns NAME]... [--netns-prefix TEXT] [--device NAME]...
+ *          [--tier functions|tracepoints] [--qdiscs N] [--slice-ms N] [--seconds N]
  *          [--probes PAYLOAD]
+ *
+ * --netns-prefix: every named namespace whose name begins so. --qdiscs: as many as that
+ * are traced at most (256).
  *
  * Says "ready" on stderr when it counts. The window ends with the first of: end
  * of standard input, SIGINT, SIGTERM, N seconds.
@@ -14,8 +18,10 @@
  * packets (user/witness.h).
  */
 #include <cjson/cJSON.h>
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
+#include <linux/pkt_sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,17 +40,19 @@
 #include "tracer.h"
 #include "witness.h"
 
-#define NETNS_MAX	8
 #define DEVICES_MAX	8
 #define POLL_MS		20
 #define QUIET_MS	5000
 
 struct window {
-	struct witness_netns netns[NETNS_MAX];
-	__u32 inodes[NETNS_MAX];
+	struct witness_netns *netns;	/* the names are owned */
+	__u32 *inodes;
 	size_t netns_count;
 	const char *devices[DEVICES_MAX];
 	size_t device_count;
+	enum tracer_tier tier;
+	unsigned int max_qdiscs;	/* 0: the tracer's own limit */
+	__u64 slice_ns;
 	double seconds;			/* 0: until told to end */
 	bool probes;
 	unsigned int payload;
@@ -54,6 +62,7 @@ struct window {
 	struct window_qdisc {
 		struct histogram sojourn;
 		struct histogram wait_before_drop;
+		struct histogram part;
 		__u64 backlog_bytes_max;
 		__u64 backlog_packets_max;
 		double backlog_byte_seconds;	/* mean times length, over the slices */
@@ -89,6 +98,7 @@ static bool grow_qdiscs(struct window *window, size_t count)
 		memset(&grown[window->qdisc_count], 0, sizeof(*grown));
 		histogram_init(&grown[window->qdisc_count].sojourn);
 		histogram_init(&grown[window->qdisc_count].wait_before_drop);
+		histogram_init(&grown[window->qdisc_count].part);
 	}
 	return true;
 }
@@ -103,6 +113,8 @@ static void take_slice(void *context, const struct tracer_slice *slice)
 	qdisc = &window->qdiscs[slice->qdisc];
 	histogram_add_bank(&qdisc->sojourn, slice->sojourn);
 	histogram_add_bank(&qdisc->wait_before_drop, slice->wait_before_drop);
+	if (slice->part)
+		histogram_add_bank(&qdisc->part, slice->part);
 	if (slice->backlog_bytes_max > qdisc->backlog_bytes_max)
 		qdisc->backlog_bytes_max = slice->backlog_bytes_max;
 	if (slice->backlog_packets_max > qdisc->backlog_packets_max)
@@ -131,6 +143,9 @@ static void take_probe(void *context, const struct probe_event *event)
 static int begin(struct window *window, struct qdisc_tree *before, struct error *error)
 {
 	struct tracer_options options = {
+		.tier = window->tier,
+		.max_qdiscs = window->max_qdiscs,
+		.slice_ns = window->slice_ns,
 		.netns = window->inodes,
 		.netns_count = window->netns_count,
 		.devices = window->device_count ? window->devices : NULL,
@@ -263,20 +278,29 @@ static void add_counters(cJSON *object, const struct qdisc_record *record)
 	add_u64(figures, "negative", counters->negative);
 	add_u64(figures, "rejected_inactive", counters->rejected_inactive);
 	add_u64(figures, "purged_skbs", counters->purged_skbs);
+	add_u64(figures, "stolen_skbs", counters->stolen_skbs);
+	add_u64(figures, "drops_here", counters->drops_here);
+	add_u64(figures, "exclusive_misses", counters->exclusive_misses);
+	cJSON_AddNumberToObject(object, "depth", record->depth);
+	cJSON_AddBoolToObject(object, "is_parent", record->traits & QDISC_IS_PARENT);
+	cJSON_AddBoolToObject(object, "paces", (record->traits & QDISC_PACES) != 0);
 	cJSON_AddBoolToObject(object, "destroyed", record->destroyed_ns != 0);
 }
 
 static void add_qdisc(const struct window *window, cJSON *array, const struct result_qdisc *qdisc)
 {
 	cJSON *object = cJSON_CreateObject();
-	char handle[16];
+	char text[16];
 
 	cJSON_AddItemToArray(array, object);
 	cJSON_AddStringToObject(object, "id", qdisc->id);
 	cJSON_AddStringToObject(object, "netns", qdisc->netns_name);
 	cJSON_AddStringToObject(object, "ifname", qdisc->device);
 	cJSON_AddStringToObject(object, "kind", qdisc->kind);
-	cJSON_AddStringToObject(object, "handle", qdisc_handle_text(qdisc->handle, handle));
+	cJSON_AddStringToObject(object, "handle", qdisc_handle_text(qdisc->handle, text));
+	cJSON_AddStringToObject(object, "parent", qdisc->parent == TC_H_ROOT ? "root" :
+				qdisc_handle_text(qdisc->parent, text));
+	cJSON_AddStringToObject(object, "path", qdisc->path);
 	cJSON_AddNumberToObject(object, "queue", qdisc->queue);
 	cJSON_AddBoolToObject(object, "root", qdisc->root);
 	cJSON_AddBoolToObject(object, "traced", qdisc->traced);
@@ -290,6 +314,7 @@ static void add_qdisc(const struct window *window, cJSON *array, const struct re
 
 		add_histogram(object, "sojourn_ns", &seen->sojourn);
 		add_histogram(object, "wait_before_drop_ns", &seen->wait_before_drop);
+		add_histogram(object, "part_ns", &seen->part);
 		add_u64(object, "backlog_bytes_max", seen->backlog_bytes_max);
 		add_u64(object, "backlog_packets_max", seen->backlog_packets_max);
 		cJSON_AddNumberToObject(object, "backlog_byte_seconds", seen->backlog_byte_seconds);
@@ -420,15 +445,53 @@ out:
 
 static int add_netns(struct window *window, const char *name, struct error *error)
 {
+	size_t count = window->netns_count + 1;
+	char *copy = strdup(name);
+	void *grown;
 	int fd;
 
-	if (window->netns_count == NETNS_MAX)
-		return error_set(error, EXIT_USAGE, "at most %d namespaces", NETNS_MAX);
+	grown = realloc(window->netns, count * sizeof(*window->netns));
+	if (grown)
+		window->netns = grown;
+	grown = grown ? realloc(window->inodes, count * sizeof(*window->inodes)) : NULL;
+	if (!grown || !copy) {
+		free(copy);
+		return error_set_errno(error, EXIT_CANNOT, "memory");
+	}
+	window->inodes = grown;
 	fd = netns_open(name, error);
-	if (fd < 0)
+	if (fd < 0) {
+		free(copy);
 		return -1;
+	}
 	window->inodes[window->netns_count] = netns_inode(fd);
-	window->netns[window->netns_count++] = (struct witness_netns){ fd, name };
+	window->netns[window->netns_count++] = (struct witness_netns){ fd, copy };
+	return 0;
+}
+
+static int add_netns_with_prefix(struct window *window, const char *prefix, struct error *error)
+{
+	DIR *directory = opendir(NETNS_DIRECTORY);
+	struct dirent *entry;
+	int err = 0;
+
+	if (!directory)
+		return error_set_errno(error, EXIT_CANNOT, "%s", NETNS_DIRECTORY);
+	while (!err && (entry = readdir(directory)))
+		if (!strncmp(entry->d_name, prefix, strlen(prefix)))
+			err = add_netns(window, entry->d_name, error);
+	closedir(directory);
+	return err;
+}
+
+static int set_tier(struct window *window, const char *name, struct error *error)
+{
+	if (!strcmp(name, "functions"))
+		window->tier = TIER_FUNCTIONS;
+	else if (!strcmp(name, "tracepoints"))
+		window->tier = TIER_TRACEPOINTS;
+	else
+		return error_set(error, EXIT_USAGE, "no tier is called '%s'", name);
 	return 0;
 }
 
@@ -436,6 +499,10 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 {
 	static const struct option options[] = {
 		{ "netns", required_argument, NULL, 'n' },
+		{ "netns-prefix", required_argument, NULL, 'x' },
+		{ "tier", required_argument, NULL, 't' },
+		{ "qdiscs", required_argument, NULL, 'q' },
+		{ "slice-ms", required_argument, NULL, 'm' },
 		{ "device", required_argument, NULL, 'd' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "probes", required_argument, NULL, 'p' },
@@ -448,6 +515,20 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		case 'n':
 			if (add_netns(window, optarg, error))
 				return -1;
+			break;
+		case 'x':
+			if (add_netns_with_prefix(window, optarg, error))
+				return -1;
+			break;
+		case 't':
+			if (set_tier(window, optarg, error))
+				return -1;
+			break;
+		case 'q':
+			window->max_qdiscs = strtoul(optarg, NULL, 10);
+			break;
+		case 'm':
+			window->slice_ns = strtoul(optarg, NULL, 10) * 1000000;
 			break;
 		case 'd':
 			if (window->device_count == DEVICES_MAX)
@@ -466,7 +547,7 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		}
 	}
 	if (!window->netns_count)
-		return error_set(error, EXIT_USAGE, "--netns is missing");
+		return error_set(error, EXIT_USAGE, "no network namespace is given");
 	return 0;
 }
 
@@ -482,7 +563,11 @@ int main(int argc, char *argv[])
 		err = measure(&window, &error);
 	if (err)
 		fprintf(stderr, "window: %s\n", error.text);
-	for (i = 0; i < window.netns_count; i++)
+	for (i = 0; i < window.netns_count; i++) {
 		close(window.netns[i].fd);
+		free((char *)window.netns[i].name);
+	}
+	free(window.netns);
+	free(window.inodes);
 	return err ? error.code ? error.code : EXIT_CANNOT : EXIT_OK;
 }

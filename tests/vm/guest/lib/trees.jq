@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Judge trees of qdiscs (trees.sh). Of every qdisc of a tree to which packets came the
+# ledger is added up here once more and compared with what tc said before and after.
+#
+# What the kernel counts against its own rules is an exception that the table names:
+#   requeues-reorder   netem counts a packet that it puts first in its queue as a requeue
+#                      (net/sched/sch_netem.c, netem_enqueue())
+#
+# $trees, $before, $after: what trees.sh wrote; $functions, $tracepoints: documents of
+# window.c; $tiers: those that were traced.
+
+def holds_nothing: IN("noqueue", "mq", "mqprio", "ingress", "clsact", "noop");
+
+def same($a; $b): $a.netns == $b.netns and $a.dev == $b.dev and $a.kind == $b.kind and
+	$a.handle == $b.handle and $a.parent == $b.parent;
+
+# The kernel's counters over the window, of each qdisc of a tree.
+def kernel_of($tree):
+	[$after[] | select(.netns == $tree.netns and (.kind | holds_nothing | not))] |
+	map(. as $last | ([$before[] | select(same(.; $last))][0] //
+		{packets: 0, drops: 0, requeues: 0}) as $first |
+		.packets -= $first.packets | .drops -= $first.drops |
+		.requeues -= $first.requeues);
+
+# Of a tx queue: the root of the device, or below one that only spreads packets.
+def is_root($qdisc): $qdisc.parent == "root" or
+	any($after[]; .netns == $qdisc.netns and .dev == $qdisc.dev and .parent == "root" and
+		(.kind | IN("mq", "mqprio")) and
+		.handle == ($qdisc.parent | sub(":.*"; ":")));
+
+def traced_as($document; $kernel):
+	[$document.qdiscs[] | select(.netns == $kernel.netns and .ifname == $kernel.dev and
+		.kind == $kernel.kind and .handle == $kernel.handle and
+		.parent == $kernel.parent)][0];
+
+def fact($tree; $is; $kernel): [$tree.facts[] |
+	select(.is == $is and .dev == $kernel.dev and .handle == $kernel.handle)][0];
+
+def name($kernel): "\($kernel.dev) \($kernel.kind) \($kernel.handle)" +
+	if $kernel.handle == "0:" then " below \($kernel.parent)" else "" end;
+
+# Segments without a match are lost to the tracepoints tier: one in a thousand may be.
+def may_miss($tier; $seen): if $tier == "tracepoints" then $seen.counters.segments / 1000
+	else 0 end;
+
+def ledger_problems($seen; $tier):
+	$seen.ledger | (.offered - .measured - .bypassed - .rejected - .dropped_inside -
+		.queued) as $rest |
+	(if .offered == 0 then "was offered nothing" else empty end),
+	(if $rest != .unaccounted then "unaccounted is \(.unaccounted), not \($rest)"
+		else empty end),
+	(if $rest != .flow_misses or .flow_misses > may_miss($tier; $seen) then
+		"of \(.offered) offered \($rest) unaccounted for" else empty end),
+	(if .unmatched > .flow_misses then "\(.unmatched) handed out unmatched" else empty end),
+	(if .queued > 0 then "\(.queued) seem to wait" else empty end);
+
+def counter_problems($tree; $kernel; $seen):
+	fact($tree; "except"; $kernel).what as $exception |
+	$seen.ledger | (.measured + .bypassed + .unmatched) as $packets |
+	(.rejected_skbs + .dropped_skbs - ($seen.counters | .rejected_inactive +
+		.purged_skbs + .stolen_skbs)) as $drops |
+	(if $packets != $kernel.packets then
+		"packets: traced \($packets), kernel \($kernel.packets)" else empty end),
+	(if $drops != $kernel.drops then "drops: traced \($drops), kernel \($kernel.drops)"
+		else empty end),
+	(if $exception != "requeues-reorder" and .requeued != $kernel.requeues then
+		"requeues: traced \(.requeued), kernel \($kernel.requeues)" else empty end),
+	(if $exception == "requeues-reorder" and ($kernel.requeues == 0 or .requeued > 0) then
+		"reordered: requeues traced \(.requeued), kernel \($kernel.requeues)"
+		else empty end),
+	(if $seen.agrees != "yes" then "agrees \($seen.agrees): \($seen.why)" else empty end);
+
+def sojourn_problems($seen):
+	$seen.sojourn_ns as $sojourn |
+	(if $sojourn.count != ($seen.ledger | .measured + .bypassed) then
+		"sojourns of \($sojourn.count) packets" else empty end),
+	(if $sojourn.min > $sojourn.p50 or $sojourn.p50 > $sojourn.max or $sojourn.sum < 0 then
+		"sojourns out of order" else empty end);
+
+def qdisc_problems($tree; $kernel; $tier; $document):
+	traced_as($document; $kernel) as $seen |
+	if $kernel.packets + $kernel.drops == 0 then
+		if $seen.traced and $seen.ledger.offered > 0 then
+			"was offered \($seen.ledger.offered) packets, the kernel counted none"
+		else empty end
+	elif ($seen.traced | not) then "not traced, the kernel counted \($kernel.packets) packets"
+	else
+		ledger_problems($seen; $tier), counter_problems($tree; $kernel; $seen),
+		sojourn_problems($seen)
+	end | "\(name($kernel)): \(.)";
+
+# What the traffic was to bring about.
+def traffic_problems($tree; $kernel):
+	(if ($kernel | length) == 0 then "no qdisc at all" else empty end),
+	($tree.facts[] | . as $fact |
+		([$kernel[] | select(.dev == $fact.dev and .handle == $fact.handle)][0] //
+			{packets: 0, drops: 0, requeues: 0, dev: $fact.dev, kind: "?",
+			handle: $fact.handle}) |
+		if $fact.is == "drops" and .drops == 0 then "\(name(.)) dropped nothing"
+		elif $fact.is == "requeues" and .requeues == 0 then
+			"\(name(.)): nothing came back"
+		elif $fact.is == "idle" and .packets > 0 then
+			"\(name(.)): \(.packets) packets came"
+		elif $fact.is == "qdisc" and .packets == 0 and .kind != "?" and
+			([$tree.facts[] | select(.is == "idle" and .dev == $fact.dev and
+				.handle == $fact.handle)] == []) then
+			"\(name(.)): no packets came"
+		else empty end);
+
+# ---- one tree in one tier ----
+
+def blind($tree; $tier; $kernel): $tier == "tracepoints" and
+	(fact($tree; "blind"; $kernel) != null or (is_root($kernel) | not));
+
+def tree_problems($tree; $kernel; $tier; $document):
+	[traffic_problems($tree; $kernel),
+	($kernel[] | select(blind($tree; $tier; .) | not) |
+		qdisc_problems($tree; .; $tier; $document))];
+
+def summary($kernel; $tier):
+	($kernel | map(select(.packets > 0))) as $moved |
+	"\($moved | length) qdiscs, packets \($moved | map(.packets) | add // 0)," +
+	" drops \($moved | map(.drops) | add // 0), requeues \($moved | map(.requeues) | add // 0)";
+
+def result($tree; $tier; $document):
+	kernel_of($tree) as $kernel |
+	tree_problems($tree; $kernel; $tier; $document) as $problems |
+	([$kernel[] | select(blind($tree; $tier; .) | not)] | length) as $told |
+	(($tree.facts | map(select(.is == "blind") | .why) | first) //
+		"no root qdisc") as $why |
+	if $tier == "tracepoints" and $told == 0 then
+		"skipped - \($tree.name), \($tier): \($why)", "row \($tree.name) \($tier) skip \($why)"
+	elif $problems == [] then
+		"ok - \($tree.name), \($tier): \(summary($kernel; $tier))",
+		"row \($tree.name) \($tier) ok \($told) qdiscs"
+	else
+		"FAILED - \($tree.name), \($tier): \($problems | join("; "))",
+		"row \($tree.name) \($tier) fail \($problems[0])"
+	end;
+
+# ---- both tiers ----
+
+# Hooks of one tier run between those of the other: some 10 us each on a slow machine.
+def hook_ns: 40000;
+
+def differs($a; $b; $part; $ns): ($a - $b | fabs) > ([([$a, $b] | max) * $part, $ns] | max);
+
+def agreement_problems($one; $other):
+	(["offered", "measured", "bypassed", "rejected", "dropped_inside"][] |
+		select($one.ledger[.] != $other.ledger[.]) |
+		"\(.) \($one.ledger[.]) and \($other.ledger[.])"),
+	(["mean", "min", "max"][] |
+		select(differs($one.sojourn_ns[.]; $other.sojourn_ns[.]; 0.01; hook_ns)) |
+		"\(.) \($one.sojourn_ns[.]) and \($other.sojourn_ns[.]) ns"),
+	(["p50", "p90", "p99"][] |
+		select(differs($one.sojourn_ns[.]; $other.sojourn_ns[.]; 0.04; hook_ns)) |
+		"\(.) \($one.sojourn_ns[.]) and \($other.sojourn_ns[.]) ns");
+
+def agreement($tree; $functions; $tracepoints):
+	[kernel_of($tree)[] | select(.packets > 0 and
+		(blind($tree; "tracepoints"; .) | not)) | . as $kernel |
+		traced_as($functions; $kernel) as $one |
+		traced_as($tracepoints; $kernel) as $other |
+		select($one.traced and $other.traced) |
+		{name: name($kernel), problems: [agreement_problems($one; $other)]}] |
+	map(select(.problems != []) | "\(.name): \(.problems | join(", "))") as $problems |
+	if length == 0 then empty
+	elif $problems == [] then "ok - \($tree.name): the tiers agree about \(length) roots"
+	else "FAILED - \($tree.name): the tiers differ: \($problems | join("; "))" end;
+
+def losses($tier; $document):
+	($document.losses | to_entries | map(select(.value != 0 and
+		($tier != "tracepoints" or .key != "flow_misses")) | "\(.key) \(.value)")) as $lost |
+	if $lost == [] then "ok - \($tier): no losses"
+	else "FAILED - \($tier): losses: \($lost | join(", "))" end;
+
+{functions: $functions[0], tracepoints: $tracepoints[0]} as $documents |
+($tiers[] as $tier | losses($tier; $documents[$tier]),
+	($trees[] | result(.; $tier; $documents[$tier]))),
+(select($tiers | length == 2) | $trees[] |
+	agreement(.; $documents.functions; $documents.tracepoints))
