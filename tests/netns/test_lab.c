@@ -542,6 +542,98 @@ static void test_bottleneck_removed(void **context)
 	assert_nothing_left();
 }
 
+/* These kinds are in every kernel. */
+static struct lab_options office_options(bool ipv6)
+{
+	return (struct lab_options){
+		.prefix = prefix,
+		.topology = LAB_OFFICE,
+		.ipv6 = ipv6,
+		.qdiscs[LAB_WAN] = { .kind = "pfifo_fast" },
+		.qdiscs[LAB_UPLINK] = { "tbf", NULL, 5000000, 16384, 1000000000 },
+		.qdiscs[LAB_DOWNLINK] = { "tbf", NULL, 20000000, 32768, 500000000 },
+	};
+}
+
+static void check_rate(const struct lab *lab, const char *device, __u64 rate_bit_per_s)
+{
+	const struct qdisc_info *tbf;
+	struct qdisc_tree tree;
+	unsigned int i;
+
+	read_tree(&tree, lab, LAB_MODEM);
+	tbf = find_kind(&tree, device, "tbf");
+	for (i = 0; i < tbf->option_count; i++) {
+		if (!strcmp(tbf->options[i].name, "rate"))
+			assert_int_equal(tbf->options[i].value, rate_bit_per_s);
+	}
+	qdisc_tree_free(&tree);
+}
+
+static void check_office(bool ipv6)
+{
+	const struct lab_options options = office_options(ipv6);
+	char gateway[64], modem[64];
+	struct error error;
+	struct lab *lab;
+
+	lab = create(&options);
+	snprintf(gateway, sizeof(gateway), "%sgw", prefix);
+	snprintf(modem, sizeof(modem), "%smodem", prefix);
+	assert_int_equal(lab_host_count(lab), 4);
+	assert_string_equal(lab_netns_name(lab, LAB_ROUTER), gateway);
+	assert_string_equal(lab_netns_name(lab, LAB_MODEM), modem);
+	assert_string_equal(lab_role(lab, LAB_ROUTER), "gateway");
+	assert_string_equal(lab_qdisc_kind(lab, LAB_WAN), "pfifo_fast");
+	check_device(gateway, "wan0", "pfifo_fast", "203.0.113.2", ipv6 ? "2001:db8:3::2" : NULL);
+	check_device(modem, "lan0", "tbf", "203.0.113.1", ipv6 ? "2001:db8:3::1" : NULL);
+	check_device(modem, "wan0", "tbf", "198.51.100.1", ipv6 ? "2001:db8:2::1" : NULL);
+	check_rate(lab, "wan0", 5000000);
+	check_rate(lab, "lan0", 20000000);
+	check_ping(client, lab_address(lab, LAB_SERVER, ipv6));
+	check_ping(server, lab_address(lab, LAB_CLIENT, ipv6));
+	assert_int_equal(lab_remove_qdiscs(lab, &error), 0);
+	check_device(modem, "lan0", "noqueue", "203.0.113.1", ipv6 ? "2001:db8:3::1" : NULL);
+	destroy(lab);
+	assert_nothing_left();
+	assert_false(netns_name_taken(gateway) || netns_name_taken(modem));
+}
+
+static void test_office(void **context)
+{
+	(void)context;
+	need_root();
+	check_office(false);
+	check_office(true);
+}
+
+/* net/sched/sch_api.c, qdisc_create(): -ENOENT for a kind that there is not. */
+static void test_kind_that_the_kernel_lacks(void **context)
+{
+	struct lab_options options = office_options(false);
+	struct error error;
+	struct lab *lab;
+
+	(void)context;
+	need_root();
+	options.qdiscs[LAB_WAN] = (struct lab_qdisc){ .kind = "fq_codel",
+						      .otherwise = "pfifo_fast" };
+	lab = create(&options);
+	check_device(lab_netns_name(lab, LAB_ROUTER), "wan0", lab_qdisc_kind(lab, LAB_WAN),
+		     "203.0.113.2", NULL);
+	if (!strcmp(lab_qdisc_kind(lab, LAB_WAN), "fq_codel")) {
+		destroy(lab);
+		print_message("skipped: this kernel has fq_codel\n");
+		skip();
+	}
+	destroy(lab);
+	options.qdiscs[LAB_WAN].otherwise = NULL;
+	assert_null(lab_create(&options, &error));
+	assert_int_equal(error.code, EXIT_CANNOT);
+	assert_non_null(strstr(error.text, "this kernel has no qdisc fq_codel"));
+	assert_nothing_left();
+}
+
 static void test_counters_are_what_tc_reads(void **context)
 {
 	const struct lab_options options = options_of("tbf", false);
@@ -1413,6 +1505,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_htb_is_as_tc_makes_it, teardown),
 		cmocka_unit_test_teardown(test_other_kinds, teardown),
 		cmocka_unit_test_teardown(test_bottleneck_removed, teardown),
+		cmocka_unit_test_teardown(test_office, teardown),
+		cmocka_unit_test_teardown(test_kind_that_the_kernel_lacks, teardown),
 		cmocka_unit_test_teardown(test_counters_are_what_tc_reads, teardown),
 		cmocka_unit_test_teardown(test_tree_of_many_devices, teardown),
 		cmocka_unit_test_teardown(test_tree_of_several_queues, teardown),

@@ -147,6 +147,8 @@ static void test_share_text(void **state)
 	assert_string_equal(share_text(0.123456, text), "12.3 %");
 	assert_string_equal(share_text(1, text), "100 %");
 	assert_string_equal(share_text(0, text), "0 %");
+	assert_string_equal(share_text(-0.0000024, text), "0 %");
+	assert_string_equal(share_text(-0.0015, text), "-0.1 %");
 	assert_string_equal(share_text(NAN, text), "-");
 }
 
@@ -385,6 +387,245 @@ static void test_from_events_to_share(void **state)
 	result_free(&result);
 }
 
+/* ---- one host of several in sight ---- */
+
+#define GATEWAY	2002u
+#define MODEM	2003u
+
+/* The gateway's fq_codel on wan0 as qdisc 0, the modem's tbf as qdisc 1. */
+static void make_office(struct result *result, enum load_direction direction)
+{
+	struct error error;
+
+	result_init(result);
+	assert_int_equal(scenario_named(&result->scenario, "office", &error), 0);
+	result->scenario.load_direction = direction;
+	result_plan(result);
+	result->qdiscs = calloc(2, sizeof(*result->qdiscs));
+	assert_non_null(result->qdiscs);
+	result->qdisc_count = 2;
+	result->qdiscs[0] = (struct result_qdisc) {
+		.netns = GATEWAY, .netns_name = "pl-gw", .device = "wan0", .kind = "fq_codel",
+		.handle = 0x100000, .parent = 0xffffffff, .traced = true, .root = true,
+	};
+	result->qdiscs[1] = (struct result_qdisc) {
+		.netns = MODEM, .netns_name = "pl-modem", .device = "wan0", .kind = "tbf",
+		.handle = 0x200000, .parent = 0xffffffff, .traced = true, .root = true,
+	};
+	result->hosts[0] = (struct result_host) { GATEWAY, "pl-gw", "gateway" };
+	result->hosts[1] = (struct result_host) { MODEM, "pl-modem", "modem" };
+	result->host_count = 2;
+	result->probes = calloc(40, sizeof(*result->probes));
+	assert_non_null(result->probes);
+}
+
+/* A probe that only the gateway has seen: beyond wan0 it was away for so long. */
+static void add_confined_probe(struct result *result, __u64 sent_ns, __u64 before, __u64 beyond)
+{
+	const struct leg legs[] = {
+		{ LEG_LINK, RESULT_NO_QDISC, "lan0", GATEWAY, false, before },
+		{ LEG_STACK, RESULT_NO_QDISC, "wan0", GATEWAY, false, 3 * US },
+		{ LEG_QDISC, 0, "wan0", GATEWAY, false, 1 * US },
+		{ LEG_DRIVER, RESULT_NO_QDISC, "wan0", GATEWAY, false, 1 * US },
+		{ LEG_LINK, RESULT_NO_QDISC, "wan0", GATEWAY, true, beyond },
+		{ LEG_STACK, RESULT_NO_QDISC, "lan0", GATEWAY, true, 4 * US },
+		{ LEG_DRIVER, RESULT_NO_QDISC, "lan0", GATEWAY, true, 1 * US },
+		{ LEG_LINK, RESULT_NO_QDISC, "eth0", CLIENT, true, 2 * US },
+	};
+	struct probe *probe = &result->probes[result->probe_count++];
+	unsigned int i;
+
+	probe->sent = probe->complete = true;
+	probe->sent_ns = sent_ns;
+	probe->leg_count = sizeof(legs) / sizeof(legs[0]);
+	probe->legs = malloc(sizeof(legs));
+	assert_non_null(probe->legs);
+	memcpy(probe->legs, legs, sizeof(legs));
+	for (i = 0; i < probe->leg_count; i++)
+		probe->rtt_ns += legs[i].ns;
+}
+
+static void attribute(struct result *result, const struct phase_moments *when)
+{
+	struct error error;
+
+	phase_windows(result, when, SECOND, SECOND);
+	assert_int_equal(phase_fill(result, &error), 0);
+	assert_int_equal(attribution_fill(result, &error), 0);
+}
+
+static void test_beyond_the_gateway(void **state)
+{
+	const struct attribution *attribution;
+	struct result result;
+	unsigned int i;
+
+	(void)state;
+	make_office(&result, LOAD_UP);
+	result.qdisc_count = 1;		/* the modem is not traced */
+	for (i = 0; i < 10; i++)
+		add_confined_probe(&result, 101 * SECOND + i * 100 * MS, 2 * US, 40 * US);
+	for (i = 0; i < 10; i++)
+		add_confined_probe(&result, 112 * SECOND + i * 100 * MS, 2 * US,
+				   700 * MS + i * 10 * MS);
+	attribute(&result, &moments);
+	attribution = &result.phases[PHASE_LOAD].load.attribution;
+	assert_true(attribution->valid);
+	assert_string_equal(attribution->beyond_device, "wan0");
+	assert_int_equal(attribution->beyond_netns, GATEWAY);
+	assert_near(attribution->beyond_ns, 744.96e6, 1);
+	assert_near(attribution->unexplained_ns, 744.96e6, 1);
+	assert_int_equal(attribution->exonerated_count, 1);
+	assert_string_equal(attribution->verdict,
+			    "not on the devices traced: 745 ms of 745 ms are beyond wan0 in pl-gw (RTT increase under load); not the gateway's fq_codel: its queue was empty (share < 1 %).");
+	result_free(&result);
+}
+
+/* On the client's side of the gateway, then half of it on either side. */
+static void test_beyond_the_other_device(void **state)
+{
+	const struct attribution *attribution;
+	struct result result;
+	unsigned int i;
+
+	(void)state;
+	make_office(&result, LOAD_UP);
+	result.qdisc_count = 1;
+	for (i = 0; i < 10; i++)
+		add_confined_probe(&result, 101 * SECOND + i * 100 * MS, 2 * US, 40 * US);
+	for (i = 0; i < 10; i++)
+		add_confined_probe(&result, 112 * SECOND + i * 100 * MS, 300 * MS, 40 * US);
+	attribute(&result, &moments);
+	attribution = &result.phases[PHASE_LOAD].load.attribution;
+	assert_string_equal(attribution->beyond_device, "lan0");
+
+	for (i = 10; i < 20; i++) {
+		result.probes[i].legs[0].ns = 150 * MS;
+		result.probes[i].legs[4].ns = 150 * MS;
+	}
+	attribute(&result, &moments);
+	assert_string_equal(attribution->beyond_device, "");
+	assert_says(&result, "passed outside of their qdiscs, 300 ms of it between the devices");
+	result_free(&result);
+}
+
+/* Both hosts traced: the probe waits in the modem's tbf, having passed the gateway's fq_codel. */
+static void add_office_probe(struct result *result, __u64 sent_ns, __u64 wait)
+{
+	const struct leg legs[] = {
+		{ LEG_STACK, RESULT_NO_QDISC, "wan0", GATEWAY, false, 20 * US },
+		{ LEG_QDISC, 0, "wan0", GATEWAY, false, 1 * US },
+		{ LEG_QDISC, 1, "wan0", MODEM, false, wait },
+		{ LEG_STACK, RESULT_NO_QDISC, "lan0", GATEWAY, true, 20 * US },
+	};
+	struct probe *probe = &result->probes[result->probe_count++];
+
+	probe->sent = probe->complete = true;
+	probe->sent_ns = sent_ns;
+	probe->leg_count = 4;
+	probe->legs = malloc(sizeof(legs));
+	assert_non_null(probe->legs);
+	memcpy(probe->legs, legs, sizeof(legs));
+	probe->rtt_ns = 41 * US + wait;
+}
+
+static void test_who_it_was_not(void **state)
+{
+	const struct attribution *attribution;
+	struct result result;
+	unsigned int i;
+
+	(void)state;
+	make_office(&result, LOAD_UP);
+	for (i = 0; i < 10; i++)
+		add_office_probe(&result, 101 * SECOND + i * 100 * MS, 5 * US);
+	for (i = 0; i < 10; i++)
+		add_office_probe(&result, 112 * SECOND + i * 100 * MS, 800 * MS);
+	attribute(&result, &moments);
+	attribution = &result.phases[PHASE_LOAD].load.attribution;
+	assert_int_equal(attribution->cause_qdisc, 1);
+	assert_int_equal(attribution->exonerated_count, 1);
+	assert_int_equal(attribution->exonerated[0].qdisc, 0);
+	assert_string_equal(attribution->verdict,
+			    "100 % of the RTT increase under load (800 ms of 800 ms) was spent waiting in tbf 20: on wan0 in pl-modem; not the gateway's fq_codel: its queue was empty (share < 1 %).");
+
+	/* What others left waiting there, and the probes passed by, is no empty queue. */
+	result.samples = calloc(1, sizeof(*result.samples));
+	assert_non_null(result.samples);
+	result.sample_count = 1;
+	result.samples[0] = (struct qdisc_sample) {
+		.begin_ns = 112 * SECOND, .end_ns = 113 * SECOND, .min = ~0ULL, .drop_min = ~0ULL,
+		.backlog_bytes_max = 90000, .backlog_bytes_mean = 60000,
+	};
+	attribute(&result, &moments);
+	assert_says(&result, "not the gateway's fq_codel: what waited in it did not hold up the probes");
+
+	/* With a second one of that kind on the host the kind alone is no name. */
+	result.qdiscs = reallocarray(result.qdiscs, 3, sizeof(*result.qdiscs));
+	assert_non_null(result.qdiscs);
+	result.qdiscs[2] = result.qdiscs[0];
+	result.qdisc_count = 3;
+	attribute(&result, &moments);
+	assert_int_equal(attribution->exonerated_count, 1);
+	assert_says(&result, "not the gateway's fq_codel on wan0: what waited");
+	result.qdisc_count = 2;
+	result.host_count = 0;
+	attribute(&result, &moments);
+	assert_says(&result, "not pl-gw's fq_codel:");
+
+	/* On the same host as the cause, or off the probes' way, it needs no word. */
+	result.qdiscs[1].netns = GATEWAY;
+	attribute(&result, &moments);
+	assert_int_equal(attribution->exonerated_count, 0);
+	result.qdiscs[1].netns = MODEM;
+	for (i = 10; i < 20; i++)
+		result.probes[i].legs[1].kind = LEG_DRIVER;
+	attribute(&result, &moments);
+	assert_int_equal(attribution->exonerated_count, 0);
+
+	/* 2 % of the increase are something. */
+	for (i = 10; i < 20; i++) {
+		result.probes[i].legs[1].kind = LEG_QDISC;
+		result.probes[i].legs[1].ns = 16 * MS;
+		result.probes[i].rtt_ns = 816 * MS + 40 * US;
+	}
+	attribute(&result, &moments);
+	assert_int_equal(attribution->exonerated_count, 0);
+	result_free(&result);
+}
+
+/* Two loads: each has its own increase, cause and sentence. */
+static void test_two_loads(void **state)
+{
+	struct phase_moments two = moments;
+	struct result result;
+	char *verdicts;
+	unsigned int i;
+
+	(void)state;
+	two.loads[0].end_ns = 120 * SECOND;
+	two.loads[1].begin_ns = 122 * SECOND;
+	two.loads[1].end_ns = 132 * SECOND;
+	make_office(&result, LOAD_EACH);
+	for (i = 0; i < 10; i++)
+		add_office_probe(&result, 101 * SECOND + i * 100 * MS, 5 * US);
+	for (i = 0; i < 10; i++)
+		add_office_probe(&result, 112 * SECOND + i * 100 * MS, 800 * MS);
+	for (i = 0; i < 10; i++)
+		add_office_probe(&result, 124 * SECOND + i * 100 * MS, 400 * MS);
+	attribute(&result, &two);
+	assert_near(result.phases[1].load.attribution.rtt_increase_ns, 799.995e6, 1);
+	assert_near(result.phases[3].load.attribution.rtt_increase_ns, 399.995e6, 1);
+	assert_near(result.phases[3].qdiscs[1].share, 1, 1e-9);
+	assert_true(isnan(result.phases[2].qdiscs[1].share));
+	verdicts = attribution_verdicts(&result);
+	assert_non_null(verdicts);
+	assert_non_null(strstr(verdicts, "under upload (800 ms of 800 ms)"));
+	assert_non_null(strstr(verdicts, "(share < 1 %). 100 % of the RTT increase under download (400 ms of 400 ms)"));
+	free(verdicts);
+	result_free(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +640,10 @@ int main(void)
 		cmocka_unit_test(test_no_probes),
 		cmocka_unit_test(test_cause),
 		cmocka_unit_test(test_from_events_to_share),
+		cmocka_unit_test(test_beyond_the_gateway),
+		cmocka_unit_test(test_beyond_the_other_device),
+		cmocka_unit_test(test_who_it_was_not),
+		cmocka_unit_test(test_two_loads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,76 @@ static void test_every_figure(void **state)
 	result_free(&result);
 }
 
+static void copy_phase(struct phase *to, const struct phase *from)
+{
+	const struct scenario_phase plan = to->plan;
+
+	*to = *from;
+	to->plan = plan;
+}
+
+/* With two loads each has figures of its own, and a phase after a load those of that load. */
+static void test_figures_of_two_loads(void **state)
+{
+	struct result result, two;
+
+	(void)state;
+	make_result(&result);
+	result_init(&two);
+	two.scenario.load_direction = LOAD_EACH;
+	result_plan(&two);
+	two.qdiscs = result.qdiscs;
+	two.qdisc_count = result.qdisc_count;
+	copy_phase(&two.phases[0], &result.phases[PHASE_IDLE]);
+	copy_phase(&two.phases[1], &result.phases[PHASE_LOAD]);
+	copy_phase(&two.phases[3], &result.phases[PHASE_LOAD]);
+	copy_phase(&two.phases[4], &result.phases[PHASE_LOAD]);
+	two.phases[3].rtt.p99 = 222 * MS;
+	two.phases[3].load.attribution.cause_share = 0.5;
+	two.phases[3].load.attribution.cause_qdisc = 0;
+	two.phases[3].load.iperf3.received.bits_per_second = 19e6;
+	assert_value(&two, "upload.rtt.p99", "411ms");
+	assert_value(&two, "download.rtt.p99", "222ms");
+	assert_value(&two, "upload.share", "99.8%");
+	assert_value(&two, "download.share", "50%");
+	assert_value(&two, "upload.received_rate", "9.57mbit");
+	assert_value(&two, "download.received_rate", "19mbit");
+	assert_value(&two, "upload.sojourn.max", "414ms");
+	assert_value(&two, "download.sojourn.max", "3ns");
+	assert_value(&two, "recovery.sojourn.max", "3ns");
+	result_free(&result);
+}
+
+/* A figure of a phase that the run does not have is told before the run. */
+static void test_phases_of_the_scenario(void **state)
+{
+	static const struct { const char *figure, *scenario, *wanted; } cases[] = {
+		{ "load.rtt.p99 > 1ms", "bottleneck", NULL },
+		{ "upload.rtt.p99 > 1ms", "office", NULL },
+		{ "complete == 0", "office", NULL },
+		{ "between.lost > 0", "office", NULL },
+		{ "load.share < 50%", "office",
+		  "load.share: this run has no phase \"load\"; it has idle, upload, between, download, recovery, restored" },
+		{ "download.lost > 0", "bottleneck",
+		  "no phase \"download\"; it has idle, load, recovery, restored" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct expression *expression = parse(cases[i].figure);
+		struct scenario scenario;
+		struct error error = { 0 };
+
+		assert_int_equal(scenario_named(&scenario, cases[i].scenario, &error), 0);
+		assert_int_equal(expression_check(expression, &scenario, &error),
+				 cases[i].wanted ? -1 : 0);
+		if (cases[i].wanted && !strstr(error.text, cases[i].wanted))
+			fail_msg("\"%s\" does not say \"%s\"", error.text, cases[i].wanted);
+		assert_int_equal(error.code, cases[i].wanted ? EXIT_USAGE : 0);
+		expression_free(expression);
+	}
+}
+
 static void test_operators(void **state)
 {
 	static const struct { const char *name; bool below, same, above; } operators[] = {
@@ -476,6 +546,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_figure),
+		cmocka_unit_test(test_figures_of_two_loads),
+		cmocka_unit_test(test_phases_of_the_scenario),
 		cmocka_unit_test(test_operators),
 		cmocka_unit_test(test_blanks_and_units),
 		cmocka_unit_test(test_percent_is_exact),

@@ -675,6 +675,88 @@ static void test_summary(void **state)
 	result_free(&result);
 }
 
+/* The same run as the first of two loads of an office. */
+static void make_office_result(struct result *result)
+{
+	struct error error;
+
+	make_result(result);
+	assert_int_equal(scenario_named(&result->scenario, "office", &error), 0);
+	result->phases[4] = result->phases[PHASE_RECOVERY];
+	result->phases[5] = result->phases[PHASE_RESTORED];
+	result->phase_count = 6;
+	result->phases[2].plan = (struct scenario_phase) { "between", PHASE_RECOVERY, LOAD_UP };
+	result->phases[1].plan.name = "upload";
+	result->phases[3] = (struct phase) {
+		.plan = { "download", PHASE_LOAD, LOAD_DOWN },
+		.load.begin_ns = 120 * SECOND, .load.end_ns = 125 * SECOND,
+	};
+	memset(&result->phases[2].qdiscs, 0, sizeof(result->phases[2].qdiscs));
+	result->phases[2].qdisc_count = 0;
+	result->phases[5].qdiscs = NULL;
+	result->phases[5].qdisc_count = 0;
+	assert_int_equal(attribution_fill(result, &error), 0);
+	result->hosts[0] = (struct result_host) { ROUTER, "pl-router", "gateway" };
+	result->hosts[1] = (struct result_host) { SERVER, "pl-server", "server" };
+	result->host_count = 2;
+	snprintf(result->note, sizeof(result->note), "this kernel has no fq_codel");
+}
+
+static void test_two_loads(void **state)
+{
+	struct attribution *attribution;
+	struct result result;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	make_office_result(&result);
+	attribution = &result.phases[1].load.attribution;
+	snprintf(attribution->beyond_device, sizeof(attribution->beyond_device), "wan0");
+	attribution->beyond_netns = SERVER;
+	attribution->exonerated[0] = (struct exoneration) { 2, -0.0001, true };
+	attribution->exonerated_count = 1;
+	text = print_text(&result, false);
+	assert_lines_fit(text);
+	assert_in(text, "scenario office: tbf 20: on wan0 in pl-modem, rate 5.00 Mbit/s, burst 16.0 KB, latency 1.00 s");
+	assert_in(text, "fq_codel 10: on wan0\n    in pl-gw; 1 TCP stream (cubic), client to server, then server to client, 20 s each");
+	assert_in(text, "\nnote: this kernel has no fq_codel\n");
+	assert_in(text, "\nupload: iperf 3.12; sender");
+	assert_in(text, "\nTCP under upload: srtt");
+	assert_in(text, "\nrecovered from the upload: median ");
+	assert_in(text, "\nrecovered from the download: median ");
+	assert_in(text, "\nrestored (qdiscs under test removed): median ");
+	assert_in(text, "of the RTT increase under upload (320 ms of 320 ms) was spent waiting in");
+	assert_in(text, "no verdict: the download phase has no probes.");
+	free(text);
+
+	document = parse(&result, &text);
+	assert_text(document, "note", "this kernel has no fq_codel");
+	assert_text(document, "hosts.1.role", "server");
+	assert_text(document, "phases.1.name", "upload");
+	assert_text(document, "phases.1.kind", "load");
+	assert_text(document, "phases.2.name", "between");
+	assert_text(document, "phases.2.kind", "recovery");
+	assert_type(document, "phases.2.attribution", '0');
+	assert_text(document, "phases.1.attribution.beyond.netns", "pl-server");
+	assert_text(document, "phases.1.attribution.beyond.device", "wan0");
+	assert_text(document, "phases.1.attribution.exonerated.0.qdisc", "pl-client/eth\"0/0/pfifo/20:");
+	assert_type(document, "phases.1.attribution.exonerated.0.empty", 'b');
+	assert_text(document, "loads.0.phase", "upload");
+	assert_text(document, "loads.1.phase", "download");
+	assert_text(document, "loads.0.iperf3.version", "iperf 3.12");
+	assert_type(document, "loads.1.iperf3", '0');
+	assert_text(document, "iperf3.version", "iperf 3.12");
+	assert_text(document, "probes.0.legs.5.netns", "pl-server");
+	assert_number(document, "window.load_begin_ns", (double)moments.loads[0].begin_ns);
+	assert_non_null(strstr(at(document, "attribution.verdict")->valuestring,
+			       "pl-router. no verdict: the download phase"));
+	assert_null(strstr(at(document, "phases.1.attribution.verdict")->valuestring, "no verdict"));
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
 static void test_summary_of_a_bad_run(void **state)
 {
 	struct result result;
@@ -731,6 +813,7 @@ int main(void)
 		cmocka_unit_test(test_empty_result),
 		cmocka_unit_test(test_many_probes),
 		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_two_loads),
 		cmocka_unit_test(test_summary_of_a_bad_run),
 		cmocka_unit_test(test_summary_of_nothing),
 	};

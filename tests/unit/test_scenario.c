@@ -369,6 +369,140 @@ static void test_json(void **state)
 	cJSON_Delete(object);
 }
 
+static struct scenario office(void)
+{
+	struct scenario scenario;
+	struct error error = { 0 };
+
+	if (scenario_named(&scenario, "office", &error))
+		fail_msg("%s", error.text);
+	return scenario;
+}
+
+static void test_office(void **state)
+{
+	struct scenario scenario = office();
+
+	(void)state;
+	check(&scenario);
+	assert_string_equal(scenario.name, "office");
+	assert_int_equal(scenario.topology, LAB_OFFICE);
+	assert_int_equal(scenario.up.rate, 5000000);
+	assert_int_equal(scenario.up.burst, 16384);
+	assert_int_equal(scenario.up.latency_ns, 1000000000);
+	assert_int_equal(scenario.down.rate, 20000000);
+	assert_int_equal(scenario.down.burst, 32768);
+	assert_int_equal(scenario.down.latency_ns, 500000000);
+	assert_string_equal(scenario.up.kind, "tbf");
+	assert_string_equal(scenario.down.kind, "tbf");
+	assert_string_equal(scenario.qdisc_kind, "fq_codel");
+	assert_string_equal(scenario_otherwise(&scenario), "pfifo_fast");
+	assert_int_equal(scenario.load_ns, 20000000000);
+	assert_int_equal(scenario.load_direction, LOAD_EACH);
+	assert_string_equal(scenario.load_congestion, "cubic");
+	assert_int_equal(scenario.probe_interval_ns, 200000000);
+	/* 5 + 2 * (20 + 6) s in steps of 0.2 s */
+	assert_int_equal(scenario.probe_count, 285);
+	assert_int_equal(scenario_rate(&scenario), 20000000);
+
+	/* Who chooses the kind gets that one or none. */
+	set(&scenario, "qdisc.kind=fq_codel");
+	assert_null(scenario_otherwise(&scenario));
+	set(&scenario, "up.rate=50mbit");
+	assert_int_equal(scenario_rate(&scenario), 50000000);
+}
+
+static void test_office_bounds(void **state)
+{
+	struct scenario scenario = office();
+
+	(void)state;
+	set(&scenario, "up.burst=1000");
+	check_fails(&scenario, "up.burst=1514 or more");
+	scenario = office();
+	set(&scenario, "down.kind=tbff");
+	check_fails(&scenario, "down: unknown qdisc kind");
+	scenario = office();
+	set(&scenario, "load.seconds=2");
+	check_fails(&scenario, "load.margin");
+	/* 5 + 2 * (20 + 1) s, and a probe more after each load */
+	scenario = office();
+	set(&scenario, "probe.count=236");
+	check_fails(&scenario, "set probe.count=237 or more");
+	set(&scenario, "probe.count=265");
+	check(&scenario);
+	assert_int_equal(scenario.recovery_ns, 4000000000);
+	set(&scenario, "recovery.seconds=10");
+	check_fails(&scenario, "set probe.count=325 or more");
+	set_fails("up.rate=1mbit", "up.rate is a key of the scenario office");
+	set_fails("down.burst=1kb", "bottleneck has no modem");
+}
+
+/* Keys of the modem are offered where there is one, and there alone. */
+static void test_office_keys(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "rate=1mbit", "did you mean load.rate, qdisc.rate, up.rate, down.rate?" },
+		{ "up.rat=1mbit", "did you mean up.rate" },
+		{ "up.zzzzzzzzzzz=1", "there are up.kind, up.rate, up.burst, up.latency" },
+		{ "down.latenzy=1s", "did you mean down.latency?" },
+	};
+	struct scenario scenario = office();
+	struct error error = { 0 };
+	cJSON *object;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(scenario_set(&scenario, cases[i][0], &error), -1);
+		if (!strstr(error.text, cases[i][1]))
+			fail_msg("\"%s\" does not say \"%s\"", error.text, cases[i][1]);
+	}
+	scenario = defaults();
+	assert_int_equal(scenario_set(&scenario, "up.zzzzzzzzzzz=1", &error), -1);
+	assert_null(strstr(error.text, "up.kind"));
+
+	scenario = office();
+	object = scenario_json(&scenario);
+	assert_non_null(object);
+	assert_text(object, "name", "office");
+	assert_text(object, "load.direction", "each");
+	assert_text(object, "up.kind", "tbf");
+	assert_true(json_number(object, "up.rate") == 5e6);
+	assert_true(json_number(object, "down.latency") == 500e6);
+	assert_int_equal(cJSON_GetArraySize(object), 31);
+	cJSON_Delete(object);
+}
+
+static void test_phases(void **state)
+{
+	static const char *const each[] = {
+		"idle", "upload", "between", "download", "recovery", "restored"
+	};
+	static const char *const single[] = { "idle", "load", "recovery", "restored" };
+	const struct scenario_phase *phases, *known;
+	struct scenario scenario = defaults();
+	unsigned int count = scenario_known_phases(&known), i, j;
+
+	(void)state;
+	assert_int_equal(scenario_phases(&scenario, &phases), COUNT(single));
+	for (i = 0; i < COUNT(single); i++)
+		assert_string_equal(phases[i].name, single[i]);
+	set(&scenario, "load.direction=down");
+	assert_int_equal(scenario_phases(&scenario, &phases), COUNT(single));
+	assert_int_equal(phases[1].direction, LOAD_DOWN);
+	set(&scenario, "load.direction=each");
+	assert_int_equal(scenario_phases(&scenario, &phases), COUNT(each));
+	for (i = 0; i < COUNT(each); i++) {
+		assert_string_equal(phases[i].name, each[i]);
+		for (j = 0; j < count && strcmp(known[j].name, each[i]); j++)
+			;
+		assert_true(j < count && known[j].kind == phases[i].kind);
+	}
+	check(&scenario);
+	/* 3 + 2 * (15 + 8) s in steps of 0.1 s */
+	assert_int_equal(scenario.probe_count, 490);
+}
+
 /* Every key of the document is one that scenario_set() knows. */
 static void test_json_keys_are_keys(void **state)
 {
@@ -417,6 +551,23 @@ static void test_file(void **state)
 	assert_int_equal(scenario.probe_count, (3 + 5 + 8) * 20);
 }
 
+static void test_file_of_a_scenario(void **state)
+{
+	char path[] = "/tmp/sojourn-test-XXXXXX";
+	struct scenario scenario;
+	struct error error = { 0 };
+
+	(void)state;
+	write_file(path, "# slower\nscenario = office\nup.rate = 2mbit\n");
+	if (scenario_named(&scenario, path, &error))
+		fail_msg("%s", error.text);
+	unlink(path);
+	check(&scenario);
+	assert_int_equal(scenario.topology, LAB_OFFICE);
+	assert_int_equal(scenario.up.rate, 2000000);
+	assert_int_equal(scenario.down.rate, 20000000);
+}
+
 static void test_bad_files(void **state)
 {
 	static const char *const cases[][2] = {
@@ -424,6 +575,9 @@ static void test_bad_files(void **state)
 		{ "load.second=5\n", ":1: unknown key" },
 		{ "just words\n", ":1: \"just words\" is no key=value" },
 		{ "= 7\n", ":1:" },
+		{ "up.rate=1mbit\n", ":1: up.rate is a key of the scenario office" },
+		{ "scenario=ofice\n", ":1: unknown scenario \"ofice\": did you mean office?" },
+		{ "load.seconds=5\nscenario=office\n", ":2: scenario=office comes too late" },
 	};
 	char long_line[1000];
 
@@ -471,8 +625,13 @@ int main(void)
 		cmocka_unit_test(test_explicit_count),
 		cmocka_unit_test(test_between_values),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_office),
+		cmocka_unit_test(test_office_bounds),
+		cmocka_unit_test(test_office_keys),
+		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_json_keys_are_keys),
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_file_of_a_scenario),
 		cmocka_unit_test(test_bad_files),
 		cmocka_unit_test(test_closest),
 	};

@@ -493,6 +493,62 @@ static void test_tcp_is_sorted_by_time(void **state)
 	result_free(&result);
 }
 
+/* Of a client that is not traced only the ends of the RTT stay. */
+static void test_hidden_client(void **state)
+{
+	struct probe_event events[WAY_POINTS];
+	const __u64 rtt = synthetic_probe(events, 7, 1, START, 5003);
+	const struct hop *way = synthetic_way();
+	const struct probe *probe;
+	struct result result;
+
+	(void)state;
+	run(&result, events, WAY_POINTS);
+	assert_int_equal(result.probe_count, 1);
+	timeline_hide_client(&result, CLIENT);
+	probe = &result.probes[0];
+	assert_true(probe->complete);
+	assert_int_equal(probe->rtt_ns, rtt);
+	assert_int_equal(sum_of_legs(probe), rtt);
+	assert_int_equal(probe->leg_count, WAY_ARRIVAL - 1);
+	assert_int_equal(probe->legs[0].kind, LEG_LINK);
+	assert_int_equal(probe->legs[0].netns, ROUTER);
+	assert_string_equal(probe->legs[0].device, "lan0");
+	assert_int_equal(probe->legs[0].ns, way[1].ns + way[2].ns);
+	assert_int_equal(probe->legs[1].kind, LEG_STACK);
+	/* Again: there is nothing left to hide. */
+	timeline_hide_client(&result, CLIENT);
+	assert_int_equal(probe->leg_count, WAY_ARRIVAL - 1);
+	assert_int_equal(sum_of_legs(probe), rtt);
+	result_free(&result);
+}
+
+/* Nothing but the client in sight: the way out there is one link. A lost probe keeps what it has. */
+static void test_hidden_client_alone(void **state)
+{
+	struct probe_event events[WAY_POINTS], seen[3];
+	const __u64 rtt = synthetic_probe(events, 7, 1, START, 5003);
+	struct result result;
+
+	(void)state;
+	seen[0] = events[0];
+	seen[1] = events[1];
+	seen[2] = events[WAY_ARRIVAL];
+	run(&result, seen, 3);
+	timeline_hide_client(&result, CLIENT);
+	assert_int_equal(result.probes[0].leg_count, 1);
+	assert_int_equal(result.probes[0].legs[0].kind, LEG_LINK);
+	assert_int_equal(result.probes[0].legs[0].ns, rtt);
+	result_free(&result);
+
+	run(&result, events, 2);
+	timeline_hide_client(&result, CLIENT);
+	assert_true(result.probes[0].lost);
+	assert_int_equal(result.probes[0].leg_count, 1);
+	assert_int_equal(result.probes[0].legs[0].kind, LEG_DRIVER);
+	result_free(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -510,6 +566,8 @@ int main(void)
 		cmocka_unit_test(test_missing_host),
 		cmocka_unit_test(test_answer_from_beyond_the_host),
 		cmocka_unit_test(test_many_probes_with_wrapping_sequence),
+		cmocka_unit_test(test_hidden_client),
+		cmocka_unit_test(test_hidden_client_alone),
 		cmocka_unit_test(test_ping_beside_probes),
 		cmocka_unit_test(test_ping_windows),
 		cmocka_unit_test(test_slices_are_kept),
