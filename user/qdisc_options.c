@@ -509,7 +509,7 @@ static void decode_sfq(struct option_list *list, const struct nlattr *options)
 	add_nonzero(list, "headdrop", OPTION_NUMBER, parameters.headdrop);
 	if (!parameters.qth_min)
 		return;
-	add(list, "redflowlimit", OPTION_BYTES, parameters.limit);
+	/* The kernel does not tell redflowlimit (sch_sfq.c, sfq_dump). */
 	add(list, "min", OPTION_BYTES, parameters.qth_min);
 	add(list, "max", OPTION_BYTES, parameters.qth_max);
 	add_share(list, "probability", parameters.max_P);
