@@ -14,7 +14,7 @@
  *      [,pause=US][,gso=SEGMENTS][,txtime=NS]
  *      count datagrams (GSO skbs of so many datagrams) from flows ports in turn, a pause
  *      after each burst; txtime: departure time (SO_TXTIME, CLOCK_TAI) so long after now
- *   tcp,to=ADDRESS[,bytes=1000000][,seconds=2][,cc=NAME][,pacing=BYTE/S][,reverse=1]
+ *   tcp,to=ADDRESS[,bytes=1000000][,seconds=2][,cc=cubic][,pacing=BYTE/S][,reverse=1]
  *      sends bytes, or what it gets rid of within seconds; ends when all has arrived.
  *      reverse: the sink sends instead
  *   both: [,priority=NUMBER][,tos=NUMBER][,threads=1]
@@ -101,8 +101,8 @@ static int open_socket(struct sender *sender, int type, unsigned long port, unsi
 		fail(sender, "socket");
 		goto out;
 	}
-	if (sender->cc && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, sender->cc,
-				     strlen(sender->cc))) {
+	if (type == SOCK_STREAM && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, sender->cc,
+						strlen(sender->cc))) {
 		fail(sender, "TCP_CONGESTION");
 		goto out;
 	}
@@ -422,7 +422,7 @@ static int parse_sender(struct sender *sender, char *text, unsigned long from)
 
 	*sender = (struct sender){
 		.port = 9, .from = from, .flows = 1, .count = 1000, .size = 100, .burst = 16,
-		.bytes = 1000000, .seconds = 2, .threads = 1,
+		.bytes = 1000000, .seconds = 2, .cc = "cubic", .threads = 1,
 	};
 	if (!rest)
 		return -1;

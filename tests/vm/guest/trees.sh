@@ -89,6 +89,7 @@ tree tbf devices=2
 qdisc eth0 root 10: tbf rate 16mbit burst 10kb limit 30kb
 qdisc eth1 root 20: tbf rate 100mbit burst 64kb limit 300kb
 qdisc eth1 20:1 21: pfifo limit 200
+child eth0 10:1
 send udp,to=@0.3,count=700,size=1000,threads=2 udp,to=@1.3,count=60,gso=20,size=1200
 send tcp,to=@0.2,bytes=500000 tcp,to=@1.2,bytes=2000000
 drops eth0 10:
@@ -110,9 +111,19 @@ drops eth0 10: 20:
 tree netem-tbf
 qdisc eth0 root 10: netem delay 5ms limit 1000
 qdisc eth0 10:1 20: tbf rate 16mbit burst 10kb limit 30kb
-send udp,to=@0.3,count=700,size=1000,threads=2 udp,to=@0.3,count=20,gso=20,size=1200
+child eth0 20:1
+send udp,to=@0.3,count=700,size=1000,threads=2
+drops eth0 10: 20:
+
+# The root hands out segments of skbs that waited whole: cut on their way out.
+tree netem-tbf-gso
+qdisc eth0 root 10: netem delay 5ms limit 1000
+qdisc eth0 10:1 20: tbf rate 16mbit burst 10kb limit 30kb
+child eth0 20:1
+send udp,to=@0.3,count=700,size=1000 udp,to=@0.3,count=20,gso=20,size=1200
 send tcp,to=@0.2,bytes=500000
 drops eth0 10: 20:
+blind eth0 10: "tbf below netem cuts GSO skbs after they have waited: no event of the root tells it"
 
 tree netem
 qdisc eth0 root 10: netem delay 5ms limit 60
@@ -137,7 +148,8 @@ class eth0 10:1 10:10 htb rate 4mbit ceil 16mbit
 class eth0 10:1 10:20 htb rate 4mbit ceil 16mbit
 class eth0 10:1 10:30 htb rate 1mbit ceil 16mbit
 qdisc eth0 10:10 11: pfifo limit 30
-qdisc eth0 10:20 12: bfifo limit 60kb
+qdisc eth0 10:20 12: bfifo limit 100kb
+child eth0 10:30
 send udp,to=@0.3,count=600,size=1000,priority=0x100010 \
 	udp,to=@0.3,count=600,size=1000,priority=0x100020 \
 	udp,to=@0.3,count=200,size=1000 udp,to=@0.3,count=200,size=1000,priority=0x100000
@@ -150,7 +162,7 @@ class eth0 10: 10:1 hfsc sc rate 16mbit ul rate 16mbit
 class eth0 10:1 10:10 hfsc sc rate 4mbit
 class eth0 10:1 10:20 hfsc sc rate 2mbit
 qdisc eth0 10:10 11: pfifo limit 30
-qdisc eth0 10:20 12: bfifo limit 60kb
+qdisc eth0 10:20 12: bfifo limit 100kb
 send udp,to=@0.3,count=600,size=1000,priority=0x100010 udp,to=@0.3,count=400,size=1000
 send tcp,to=@0.2,bytes=500000
 drops eth0 10: 11:
@@ -166,10 +178,12 @@ scheduler() {
 		class $device 20: 20:1 "$@"
 		class $device 20: 20:2 "$@"
 		qdisc $device 20:1 21: pfifo limit 30
+		child $device 20:2
 	done
 	send udp,to=@0.3,count=800,priority=0x200001 udp,to=@0.3,count=800,priority=0x200002 \
 		udp,to=@1.3,count=500,size=1000,priority=0x200001 \
-		udp,to=@1.3,count=500,size=1000,priority=0x200002 udp,to=@1.3,count=100
+		udp,to=@1.3,count=500,size=1000,priority=0x200002 \
+		udp,to=@1.3,count=100
 	send tcp,to=@1.2,bytes=500000,priority=0x200002
 	drops eth1 10: 20: 21:
 }
@@ -185,6 +199,8 @@ bands() {
 	qdisc eth1 10:1 20: "$@"
 	qdisc eth0 20:1 21: pfifo limit 30
 	qdisc eth1 20:1 21: pfifo limit 30
+	child eth0 20:2
+	child eth1 20:3
 	send udp,to=@0.3,count=800,priority=0x200001 udp,to=@0.3,count=800,priority=0x200002 \
 		udp,to=@1.3,count=500,size=1000,priority=0x200001 \
 		udp,to=@1.3,count=500,size=1000,priority=0x200003
@@ -203,6 +219,7 @@ tree multiq queues=4
 qdisc eth0 root 10: multiq
 qdisc eth0 10:1 11: pfifo limit 30
 qdisc eth0 10:2 12: tbf rate 4mbit burst 10kb limit 20kb
+child eth0 10:3
 send $many,threads=2 tcp,to=@0.2,bytes=1000000
 drops eth0 10: 12:
 
@@ -226,10 +243,14 @@ qdisc eth0 10:4 14: tbf rate 4mbit burst 10kb limit 20kb
 send $many $many,priority=1 tcp,to=@0.2,bytes=1000000
 drops eth0 12: 14:
 
+# With children of its own: another grafted to it would stop its gates for good, since
+# taprio_graft() resets the device (net/sched/sch_taprio.c).
 tree taprio queues=4
 qdisc eth0 root 10: taprio num_tc 2 map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 2@0 2@2 \
 	base-time 0 sched-entry S 01 5000000 sched-entry S 02 5000000 clockid CLOCK_TAI
-qdisc eth0 10:1 11: pfifo limit 500
+for number_of in 1 2 3 4; do
+	child eth0 10:$number_of
+done
 send $many $many,priority=1
 
 # ---- devices on others ----
@@ -246,19 +267,20 @@ answer udp,to=@0.1,count=700,size=1000
 answer tcp,to=@0.1,bytes=500000
 drops ifb0 10:
 
-# The driver of ifb stops its queue after so many packets, and in the middle of a run of them
-# has the qdisc take one back.
+# What the sink sends is cut up by its device and comes in as so many packets at once; the
+# driver of ifb stops its queue after a few, and the qdisc has to take one back.
 tree requeue devices=2
 for number_of in 0 1; do
 	ip_line link add ifb$number_of txqueuelen 2 type ifb
 	ip_line link set ifb$number_of addrgenmode none up
+	sink_line link set @t$number_of gso_max_segs 1
 	tc_line qdisc add dev eth$number_of ingress
 	tc_line "filter add dev eth$number_of parent ffff: protocol all matchall" \
 		"action mirred egress redirect dev ifb$number_of"
 done
 qdisc ifb0 root 10: pfifo limit 1000
 qdisc ifb1 root 20: pfifo_fast
-answer udp,to=@0.1,count=2000,size=200 udp,to=@1.1,count=2000,size=200
+answer udp,to=@0.1,count=100,size=200,gso=20 udp,to=@1.1,count=100,size=200,gso=20
 requeues ifb0 10:
 requeues ifb1 20:
 

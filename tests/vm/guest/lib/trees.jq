@@ -37,7 +37,7 @@ def traced_as($document; $kernel):
 def fact($tree; $is; $kernel): [$tree.facts[] |
 	select(.is == $is and .dev == $kernel.dev and .handle == $kernel.handle)][0];
 
-def name($kernel): "\($kernel.dev) \($kernel.kind) \($kernel.handle)" +
+def name($kernel): "\($kernel.dev) \($kernel.kind) \($kernel.handle[:-1])" +
 	if $kernel.handle == "0:" then " below \($kernel.parent)" else "" end;
 
 # Segments without a match are lost to the tracepoints tier: one in a thousand may be.
@@ -93,11 +93,15 @@ def qdisc_problems($tree; $kernel; $tier; $document):
 # What the traffic was to bring about.
 def traffic_problems($tree; $kernel):
 	(if ($kernel | length) == 0 then "no qdisc at all" else empty end),
-	($tree.facts[] | . as $fact |
+	($tree.facts[] as $fact |
 		([$kernel[] | select(.dev == $fact.dev and .handle == $fact.handle)][0] //
 			{packets: 0, drops: 0, requeues: 0, dev: $fact.dev, kind: "?",
 			handle: $fact.handle}) |
-		if $fact.is == "drops" and .drops == 0 then "\(name(.)) dropped nothing"
+		if $fact.is == "child" then
+			if any($kernel[]; .dev == $fact.dev and .parent == $fact.handle and
+				.packets > 0) then empty
+			else "\($fact.dev): no packets came below \($fact.handle)" end
+		elif $fact.is == "drops" and .drops == 0 then "\(name(.)) dropped nothing"
 		elif $fact.is == "requeues" and .requeues == 0 then
 			"\(name(.)): nothing came back"
 		elif $fact.is == "idle" and .packets > 0 then

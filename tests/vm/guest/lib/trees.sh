@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 #
 # Trees of qdiscs, each in a network namespace of its own, all built first and traced at
-# the same time by both tiers, then judged (trees.jq). Sourced after tests/lib.sh. A table says
-# what a tree is:
+# the same time by both tiers, then judged (trees.jq). Sourced after tests/lib.sh,
+# with tiers set to the names of those wanted. A table says what a tree is:
 #
 #   tree NAME [queues=N] [devices=N]     begins one: a host with eth0 (and eth1)
 #   module NAME...                       modules that nothing else asks for
@@ -15,6 +15,7 @@
 #   program ARGUMENT...                  traffic ARGUMENT... runs meanwhile
 #   drops DEVICE HANDLE...               there it must drop
 #   requeues DEVICE HANDLE...            there packets must come back
+#   child DEVICE CLASS...                packets must come to the qdisc that was made there
 #   idle DEVICE HANDLE...                no packets go there
 #   except DEVICE HANDLE NAME            a counter of the kernel's that has no meaning: trees.jq
 #   blind DEVICE HANDLE REASON           what the tracepoints tier cannot know, on principle
@@ -57,7 +58,10 @@ add() {
 	text=${text//@t/t$number-}
 	text=${text//@0./10.$number.0.}
 	text=${text//@1./10.$number.1.}
-	to[$current]+=${text//@2./10.$number.2.}$'\n'
+	text=${text//@2./10.$number.2.}
+	# An associative array.
+	# shellcheck disable=SC2004
+	to[$current]+=$text$'\n'
 }
 
 module() { add tree_modules "$@"; }
@@ -80,6 +84,7 @@ facts() {
 drops() { facts drops "$@"; }
 requeues() { facts requeues "$@"; }
 idle() { facts idle "$@"; }
+child() { facts child "$@"; }
 
 except() {
 	add tree_facts "{\"is\":\"except\",\"dev\":\"$1\",\"handle\":\"$2\",\"what\":\"$3\"}"
@@ -142,7 +147,8 @@ batch() {
 	shift
 	"$program" "$@" -batch "$work/batch" >"$work/batch.out" 2>&1 && return
 	line=$(sed -n 's/^Command failed .*:\([0-9]*\)$/\1p/p' "$work/batch.out")
-	echo "$(head -n 1 "$work/batch.out"): $program $(sed -n "${line:-1p}" "$work/batch")" \
+	line=$(sed -n "${line:-1p}" "$work/batch")
+	echo "$(sed 's/^Error: //; s/\.$//; q' "$work/batch.out"): $program ${line:0:60}" \
 		>"$work/batch.why"
 	return 1
 }
@@ -181,7 +187,7 @@ build_tree() {
 not_built() {
 	local why
 
-	why=$(tr '\n' ' ' <"$work/batch.why")
+	why=$(<"$work/batch.why")
 	if grep -qE "$lacking" "$work/batch.why"; then
 		skip "$current: $why"
 		each_tier_row "$current" skip "$why"
@@ -365,6 +371,8 @@ run_trees() {
 	build_trees
 	echo "  built after $SECONDS s: ${#trees[@]} trees"
 	mkfifo "$work/stay"
+	# Held open: what reads it stays until this script ends.
+	# shellcheck disable=SC2034
 	exec {stay}<>"$work/stay"
 	"$programs/traffic" "${prefix}sink" sink <"$work/stay" >"$work/sink.out" 2>&1 &
 	background+=("$!")
