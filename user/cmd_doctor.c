@@ -27,11 +27,11 @@ static void fill_sights(const struct doctor *doctor, struct sight sights[SIGHTS]
 	bool load = doctor->iperf3.works && doctor->ping.works;
 
 	sights[0] = (struct sight){ "root qdiscs", trace,
-		trace ? "of every device, in every network namespace (tracepoints tier)"
+		trace ? "of every device, in every network namespace"
 		      : "see what is missing above" };
-	sights[1] = (struct sight){ "child qdiscs", false,
-		doctor->fentry.works || doctor->kprobe.works
-			? "measured within their root, not on their own; function tracing works here"
+	sights[1] = (struct sight){ "child qdiscs", doctor->functions.works,
+		doctor->functions.works
+			? "each on its own (functions tier)"
 			: "measured within their root, not on their own" };
 	sights[2] = (struct sight){ "way of each probe", trace,
 		trace ? "device by device, there and back" : "needs the tracepoints" };
@@ -74,9 +74,11 @@ static void print_table(FILE *file, const struct doctor *doctor)
 	fprintf(file, "\nhooks\n");
 	for (size_t i = 0; i < DOCTOR_TRACEPOINTS; i++)
 		print_check(file, &doctor->tracepoints[i]);
-	print_check(file, &doctor->tier);
 	print_check(file, &doctor->fentry);
 	print_check(file, &doctor->kprobe);
+	fprintf(file, "\ntiers\n");
+	print_check(file, &doctor->functions);
+	print_check(file, &doctor->tracepoints_tier);
 	fprintf(file, "\nprograms\n");
 	print_program(file, &doctor->iperf3);
 	print_program(file, &doctor->ping);
@@ -137,6 +139,14 @@ static bool put_hooks(cJSON *root, const struct doctor *doctor)
 	return put_check(hooks, NULL, &doctor->fentry) && put_check(hooks, NULL, &doctor->kprobe);
 }
 
+static bool put_tiers(cJSON *root, const struct doctor *doctor)
+{
+	cJSON *tiers = cJSON_CreateArray();
+
+	return put(root, "tiers", tiers) && put_check(tiers, NULL, &doctor->functions) &&
+	       put_check(tiers, NULL, &doctor->tracepoints_tier);
+}
+
 static bool put_sights(cJSON *root, const struct doctor *doctor)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -195,7 +205,7 @@ static char *make_json(const struct doctor *doctor)
 	    put_words(root, "congestion", doctor->congestion) &&
 	    put_check(root, "privileges", &doctor->privileges) &&
 	    put_check(root, "bpf", &doctor->bpf) && put_check(root, "btf", &doctor->btf) &&
-	    put_hooks(root, doctor) && put_check(root, "tier", &doctor->tier) &&
+	    put_hooks(root, doctor) && put_tiers(root, doctor) &&
 	    put_programs(root, doctor) && put_sights(root, doctor) &&
 	    put(root, "works", cJSON_CreateBool(doctor_can_trace(doctor))))
 		text = cJSON_Print(root);
@@ -222,7 +232,7 @@ static int write_json(const struct doctor *doctor, struct output_file *file)
 static int verdict(const struct doctor *doctor)
 {
 	const struct doctor_check *needed[] = {
-		&doctor->privileges, &doctor->bpf, &doctor->btf, &doctor->tier,
+		&doctor->privileges, &doctor->bpf, &doctor->btf, &doctor->tracepoints_tier,
 	};
 
 	if (doctor_can_trace(doctor))
@@ -234,7 +244,7 @@ static int verdict(const struct doctor *doctor)
 					    needed[i]->why);
 	}
 	for (size_t i = 0; i < DOCTOR_TRACEPOINTS; i++) {
-		if (!doctor->tracepoints[i].works)
+		if (!doctor->tracepoints[i].works && !doctor->tracepoints[i].stand_in)
 			return command_fail(&cmd_doctor, EXIT_CANNOT,
 					    "nothing can be traced here: tracepoint %s: %s",
 					    doctor->tracepoints[i].name,

@@ -6,26 +6,24 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "doctor.h"
 #include "error.h"
+#include "function_hook.h"
 #include "iperf3.h"
 #include "ping.h"
 #include "tracer.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
-#define PROGRAM_NAME	"sojourn_doctor"	/* at most 15 bytes: include/uapi/linux/bpf.h, BPF_OBJ_NAME_LEN */
+#define PROGRAM_NAME	"sojourn_doctor"	/* at most 15 bytes: BPF_OBJ_NAME_LEN */
 #define BTF_FILE	"/sys/kernel/btf/vmlinux"
-#define KPROBE_TYPE	"/sys/bus/event_source/devices/kprobe/type"
 #define PROBE_PAYLOAD	56
 
 #ifndef CAP_PERFMON
@@ -35,24 +33,25 @@
 #define CAP_BPF		39
 #endif
 
-/* Every packet passes it (net/core/dev.c); it is never inlined, as it is exported. */
-#define SAMPLE_FUNCTION	"dev_hard_start_xmit"
-
 static const struct {
 	const char *name;
 	const char *purpose;
+	const char *stand_in;	/* NULL: nothing can be traced without it */
 } tracepoints[DOCTOR_TRACEPOINTS] = {
-	{ "net_dev_queue", "packets offered" },
-	{ "qdisc_enqueue", "packets that wait" },
-	{ "qdisc_dequeue", "packets handed out" },
-	{ "net_dev_start_xmit", "packets given to the driver" },
-	{ "kfree_skb", "drops" },
-	{ "consume_skb", "packets consumed in a qdisc" },
-	{ "qdisc_reset", "qdiscs that are emptied" },
-	{ "qdisc_destroy", "qdiscs that go" },
-	{ "netif_receive_skb", "way of the probes" },
-	{ "tcp_probe", "state of TCP connections" },
-	{ "tcp_retransmit_skb", "retransmits" },
+	{ "net_dev_queue", "packets offered", NULL },
+	{ "qdisc_enqueue", "packets that wait",
+	  "net_dev_queue stands in for it, or the qdiscs' own functions" },
+	{ "qdisc_dequeue", "packets handed out", NULL },
+	{ "net_dev_start_xmit", "packets given to the driver", NULL },
+	{ "kfree_skb", "drops", NULL },
+	{ "consume_skb", "packets consumed in a qdisc", NULL },
+	{ "qdisc_reset", "qdiscs that are emptied", NULL },
+	{ "qdisc_create", "qdiscs that are made (functions tier)",
+	  "only qdiscs that are there at the begin are hooked" },
+	{ "qdisc_destroy", "qdiscs that go", NULL },
+	{ "netif_receive_skb", "way of the probes", NULL },
+	{ "tcp_probe", "state of TCP connections", NULL },
+	{ "tcp_retransmit_skb", "retransmits", NULL },
 };
 
 static void check_init(struct doctor_check *check, const char *name, const char *how,
@@ -94,7 +93,7 @@ static void examine_kernel(struct doctor *doctor)
 		snprintf(doctor->kernel, sizeof(doctor->kernel), "%s", name.release);
 		snprintf(doctor->machine, sizeof(doctor->machine), "%.63s", name.machine);
 	}
-	/* "none [integrity] confidentiality": the brackets mark the mode (security/lockdown/lockdown.c). */
+	/* "none [integrity] confidentiality": the mode in brackets (security/lockdown/lockdown.c). */
 	read_line("/sys/kernel/security/lockdown", modes, sizeof(modes));
 	begin = strchr(modes, '[');
 	end = begin ? strchr(begin, ']') : NULL;
@@ -184,16 +183,16 @@ static struct btf *examine_btf(struct doctor_check *check)
 }
 
 /*
- * Load a program that does nothing for one target of the kernel's BTF and attach
- * it for a moment; both descriptors are closed again, which takes it away.
+ * Load a program that does nothing for a tracepoint and attach it for a moment; both
+ * descriptors are closed again, which takes it away.
  */
-static void try_tracing(struct doctor_check *check, enum bpf_attach_type type, int btf_id)
+static void try_tracing(struct doctor_check *check, int btf_id)
 {
 	const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = type,
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_RAW_TP,
 		    .attach_btf_id = btf_id);
 	int program, link;
 
@@ -238,64 +237,56 @@ static void examine_tracepoint(const struct doctor *doctor, const struct btf *bt
 	snprintf(type, sizeof(type), "btf_trace_%s", check->name);
 	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
 	if (id < 0)
-		fails(check, "this kernel has no such tracepoint");
+		fails(check, "this kernel has no such tracepoint%s%s",
+		      check->stand_in ? ": " : "", check->stand_in ? check->stand_in : "");
 	else
-		try_tracing(check, BPF_TRACE_RAW_TP, id);
+		try_tracing(check, id);
 }
 
-static void examine_fentry(const struct doctor *doctor, const struct btf *btf,
-			   struct doctor_check *check)
+/* What may be behind a refusal that the kernel does not explain; "" where nothing is known. */
+static const char *lockdown_note(const struct doctor *doctor)
 {
-	int id;
+	return strcmp(doctor->lockdown, "confidentiality") ? "" :
+	       "; lockdown is confidentiality, which forbids it: boot with lockdown=integrity or without";
+}
 
-	check_init(check, "functions", "fentry", "child qdiscs");
+static void examine_functions(const struct doctor *doctor, const struct btf *btf,
+			      struct function_hooks *hooks, enum hook_way way,
+			      struct doctor_check *check)
+{
+	struct error error = { 0 };
+
+	if (way == HOOK_FENTRY)
+		check_init(check, "functions", "fentry", "qdiscs' own functions");
+	else
+		check_init(check, "functions", "kprobe", "the same where fentry cannot be");
 	if (blocked(doctor, btf, check))
 		return;
-	id = btf__find_by_name_kind(btf, SAMPLE_FUNCTION, BTF_KIND_FUNC);
-	if (id < 0)
-		fails(check, "the kernel's BTF has no function %s to try", SAMPLE_FUNCTION);
+	if (!hooks)
+		fails(check, "not tried: out of memory");
+	else if (function_hook_try(hooks, way, &error))
+		fails(check, "%s%s", error.text, lockdown_note(doctor));
 	else
-		try_tracing(check, BPF_TRACE_FENTRY, id);
+		check->works = true;
 }
 
-/* A kprobe of the perf PMU (kernel/events/core.c, perf_kprobe) goes with its descriptor. */
-static void examine_kprobe(const struct doctor *doctor, struct doctor_check *check)
-{
-	struct perf_event_attr attribute = { .size = sizeof(attribute) };
-	char type[32];
-	int fd;
-
-	check_init(check, "functions", "kprobe", "child qdiscs where fentry is not allowed");
-	if (!doctor->privileges.works) {
-		fails(check, "not tried: privileges are missing");
-		return;
-	}
-	read_line(KPROBE_TYPE, type, sizeof(type));
-	if (!type[0]) {
-		fails(check, "this kernel has no kprobes (no %s)", KPROBE_TYPE);
-		return;
-	}
-	attribute.type = atoi(type);
-	attribute.kprobe_func = (unsigned long)SAMPLE_FUNCTION;
-	fd = syscall(SYS_perf_event_open, &attribute, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	check->works = fd >= 0;
-	if (fd >= 0)
-		close(fd);
-	else
-		fails(check, "the kernel does not take a kprobe on %s (%s)", SAMPLE_FUNCTION,
-		      strerror(errno));
-}
-
-static void examine_tier(const struct doctor *doctor, const struct btf *btf,
+/*
+ * In confidentiality BPF programs cannot read the kernel's memory
+ * (include/linux/security.h, LOCKDOWN_BPF_READ_KERNEL), which libbpf tells as a
+ * program that is not taken.
+ */
+static void examine_tier(const struct doctor *doctor, const struct btf *btf, enum tracer_tier tier,
 			 struct doctor_check *check)
 {
 	const struct tracer_options options = {
-		.probes = true, .probe_payload = PROBE_PAYLOAD, .tcp = true
+		.tier = tier,
+		.probes = true,
+		.probe_payload = PROBE_PAYLOAD,
+		.tcp = true,
 	};
 	struct error error = { 0 };
 	struct tracer *tracer;
 
-	check_init(check, "tracepoints tier", "tp_btf", "the tracer's own programs");
 	if (blocked(doctor, btf, check))
 		return;
 	tracer = tracer_open(&options, &error);
@@ -303,7 +294,32 @@ static void examine_tier(const struct doctor *doctor, const struct btf *btf,
 	if (tracer)
 		tracer_close(tracer);
 	else
-		fails(check, "%s", error.text);
+		fails(check, "%s%s", error.text, lockdown_note(doctor));
+}
+
+/* Only kernels built with BTF of modules have the type (kernel/bpf/btf.c). */
+static bool has_module_btf(const struct btf *btf)
+{
+	return btf && btf__find_by_name_kind(btf, "btf_module", BTF_KIND_STRUCT) > 0;
+}
+
+static void examine_functions_tier(const struct doctor *doctor, const struct btf *btf,
+				   struct doctor_check *check)
+{
+	const char *purpose = "every qdisc of the tree";
+
+	if (doctor->fentry.works && !has_module_btf(btf) && doctor->kprobe.works)
+		purpose = "every qdisc of the tree; by kprobe those in modules, of which the kernel has no BTF";
+	else if (doctor->fentry.works && !has_module_btf(btf))
+		purpose = "qdiscs built into the kernel: it has no BTF of modules, and no kprobes";
+	check_init(check, "functions", doctor->fentry.works ? "fentry" : "kprobe", purpose);
+	if (!blocked(doctor, btf, check) && !doctor->fentry.works && !doctor->kprobe.works) {
+		check->how = "";
+		fails(check, "fentry: %.220s; kprobe: %.220s; a kernel that allows either is needed",
+		      doctor->fentry.why, doctor->kprobe.why);
+		return;
+	}
+	examine_tier(doctor, btf, TIER_FUNCTIONS, check);
 }
 
 static void examine_program(struct doctor_program *program, const char *name,
@@ -330,6 +346,7 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 
 void doctor_examine(struct doctor *doctor)
 {
+	struct function_hooks *hooks;
 	struct btf *btf;
 
 	*doctor = (struct doctor){ 0 };
@@ -341,11 +358,16 @@ void doctor_examine(struct doctor *doctor)
 	for (size_t i = 0; i < DOCTOR_TRACEPOINTS; i++) {
 		check_init(&doctor->tracepoints[i], tracepoints[i].name, "tp_btf",
 			   tracepoints[i].purpose);
+		doctor->tracepoints[i].stand_in = tracepoints[i].stand_in;
 		examine_tracepoint(doctor, btf, &doctor->tracepoints[i]);
 	}
-	examine_fentry(doctor, btf, &doctor->fentry);
-	examine_kprobe(doctor, &doctor->kprobe);
-	examine_tier(doctor, btf, &doctor->tier);
+	hooks = function_hooks_open();
+	examine_functions(doctor, btf, hooks, HOOK_FENTRY, &doctor->fentry);
+	examine_functions(doctor, btf, hooks, HOOK_KPROBE, &doctor->kprobe);
+	function_hooks_close(hooks);
+	examine_functions_tier(doctor, btf, &doctor->functions);
+	check_init(&doctor->tracepoints_tier, "tracepoints", "tp_btf", "root qdiscs");
+	examine_tier(doctor, btf, TIER_TRACEPOINTS, &doctor->tracepoints_tier);
 	btf__free(btf);
 	examine_program(&doctor->iperf3, "iperf3", iperf3_version);
 	examine_program(&doctor->ping, "ping", ping_version);
@@ -354,8 +376,8 @@ void doctor_examine(struct doctor *doctor)
 bool doctor_can_trace(const struct doctor *doctor)
 {
 	for (size_t i = 0; i < DOCTOR_TRACEPOINTS; i++) {
-		if (!doctor->tracepoints[i].works)
+		if (!doctor->tracepoints[i].works && !doctor->tracepoints[i].stand_in)
 			return false;
 	}
-	return doctor->tier.works;
+	return doctor->functions.works || doctor->tracepoints_tier.works;
 }

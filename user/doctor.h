@@ -9,14 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DOCTOR_TRACEPOINTS	11
-#define DOCTOR_WHY		256
+#define DOCTOR_TRACEPOINTS	12
+#define DOCTOR_WHY		512
 
 /* A thing that works here or does not. */
 struct doctor_check {
 	const char *name;	/* "qdisc_enqueue" */
 	const char *how;	/* "tp_btf", "fentry", "kprobe"; "" where that says nothing */
 	const char *purpose;	/* what the tool needs it for */
+	const char *stand_in;	/* what is done where it is absent; NULL: it is needed */
 	bool works;
 	char why[DOCTOR_WHY];	/* why not, and how to mend it; "" where it works */
 };
@@ -38,9 +39,10 @@ struct doctor {
 	struct doctor_check privileges;
 	struct doctor_check bpf;	/* bpf(2) */
 	struct doctor_check tracepoints[DOCTOR_TRACEPOINTS];
-	struct doctor_check fentry;
-	struct doctor_check kprobe;
-	struct doctor_check tier;	/* the tracer's own programs, loaded */
+	struct doctor_check fentry;	/* and fexit, on a function that every kernel has */
+	struct doctor_check kprobe;	/* and kretprobe */
+	struct doctor_check functions;		/* the tiers: the tracer's own programs, loaded */
+	struct doctor_check tracepoints_tier;
 	struct doctor_program iperf3;
 	struct doctor_program ping;
 };
@@ -51,7 +53,7 @@ void doctor_examine_privileges(struct doctor_check *check);
 /* Try everything. */
 void doctor_examine(struct doctor *doctor);
 
-/* Whether anything can be traced here: the tracer's programs load and their tracepoints attach. */
+/* Whether anything can be traced here: a tier loads and the tracepoints it needs attach. */
 bool doctor_can_trace(const struct doctor *doctor);
 
 #endif

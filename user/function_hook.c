@@ -114,8 +114,7 @@ void function_hooks_close(struct function_hooks *hooks)
 }
 
 /* What cannot be read is not tried again: the reason does not go away. */
-static bool find_symbol(struct function_hooks *hooks, __u64 address,
-			struct kallsyms_symbol *symbol, struct error *error)
+static const struct kallsyms *kernel_symbols(struct function_hooks *hooks, struct error *error)
 {
 	if (hooks->symbols && kallsyms_stale(hooks->symbols)) {
 		kallsyms_free(hooks->symbols);
@@ -123,11 +122,19 @@ static bool find_symbol(struct function_hooks *hooks, __u64 address,
 	}
 	if (!hooks->symbols && !hooks->no_symbols.text[0])
 		hooks->symbols = kallsyms_read(&hooks->no_symbols);
-	if (!hooks->symbols) {
+	if (!hooks->symbols)
 		*error = hooks->no_symbols;
+	return hooks->symbols;
+}
+
+static bool find_symbol(struct function_hooks *hooks, __u64 address,
+			struct kallsyms_symbol *symbol, struct error *error)
+{
+	const struct kallsyms *symbols = kernel_symbols(hooks, error);
+
+	if (!symbols)
 		return false;
-	}
-	if (kallsyms_find(hooks->symbols, address, symbol))
+	if (kallsyms_find(symbols, address, symbol))
 		return true;
 	error_set(error, EXIT_CANNOT, "no function begins at 0x%llx",
 		  (unsigned long long)address);
@@ -393,7 +400,7 @@ static int load_instance(const struct pattern *pattern, enum bpf_attach_type att
 	program = bpf_prog_load(pattern->type, pattern->name, "GPL", pattern->instructions,
 				pattern->count, &options);
 	if (program < 0)
-		error_set(error, EXIT_CANNOT, "the kernel does not load a program for it (%s)",
+		error_set(error, EXIT_CANNOT, "the kernel refuses to load the program (%s)",
 			  reason(errno));
 	return program;
 }
@@ -422,7 +429,7 @@ static int attach_trampoline(struct function_hook *hook, const struct pattern *p
 	hook->link = bpf_raw_tracepoint_open(NULL, hook->program);
 	if (hook->link >= 0)
 		return 0;
-	error_set(error, EXIT_CANNOT, "the kernel does not attach a program to it (%s)",
+	error_set(error, EXIT_CANNOT, "the kernel refuses to attach the program (%s)",
 		  reason(errno));
 	close_all(hook);
 	return -1;
@@ -461,7 +468,7 @@ static int open_probe(const struct place *place, bool at_return, struct error *e
 		attribute.kprobe_func = (unsigned long)place->name;
 	fd = syscall(SYS_perf_event_open, &attribute, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		error_set(error, EXIT_CANNOT, "the kernel does not set a %s there (%s)",
+		error_set(error, EXIT_CANNOT, "the kernel refuses a %s there (%s)",
 			  how(HOOK_KPROBE, at_return), reason(errno));
 	return fd;
 }
@@ -480,7 +487,7 @@ static int attach_probe(struct function_hook *hook, const struct pattern *patter
 	hook->link = bpf_link_create(hook->program, hook->event, BPF_PERF_EVENT, NULL);
 	if (hook->link >= 0 || !ioctl(hook->event, PERF_EVENT_IOC_SET_BPF, hook->program))
 		return 0;
-	error_set(error, EXIT_CANNOT, "the kernel does not attach a program to the %s (%s)",
+	error_set(error, EXIT_CANNOT, "the kernel refuses to attach the program to the %s (%s)",
 		  hook->how, reason(errno));
 fail:
 	close_all(hook);
@@ -562,6 +569,25 @@ struct function_hook *function_hook_attach(struct function_hooks *hooks,
 	return NULL;
 }
 
+static int try_trampoline(struct function_hooks *hooks, struct function_hook *hook,
+			  const struct pattern *pattern, bool at_return, struct error *error)
+{
+	struct target target = { 0 };
+	const struct btf *types;
+
+	/* Without names it would come to nothing: see find_target(). */
+	if (!kernel_symbols(hooks, error))
+		return -1;
+	types = kernel_types(hooks, error);
+	if (!types)
+		return -1;
+	target.id = btf__find_by_name_kind(types, TRIAL_FUNCTION, BTF_KIND_FUNC);
+	if (target.id < 0)
+		return error_set(error, EXIT_CANNOT, "the kernel's BTF does not have %s",
+				 TRIAL_FUNCTION);
+	return attach_trampoline(hook, pattern, at_return, &target, error);
+}
+
 static int try_once(struct function_hooks *hooks, enum hook_way way, bool at_return,
 		    struct error *error)
 {
@@ -574,22 +600,12 @@ static int try_once(struct function_hooks *hooks, enum hook_way way, bool at_ret
 		.types = -1,
 	};
 	struct function_hook hook = { .program = -1, .event = -1, .link = -1 };
-	struct target target = { 0 };
-	const struct btf *types;
 	int failed;
 
-	if (way == HOOK_KPROBE) {
+	if (way == HOOK_FENTRY)
+		failed = try_trampoline(hooks, &hook, &pattern, at_return, error);
+	else
 		failed = attach_probe(&hook, &pattern, at_return, &place, error);
-	} else {
-		types = kernel_types(hooks, error);
-		if (!types)
-			return -1;
-		target.id = btf__find_by_name_kind(types, TRIAL_FUNCTION, BTF_KIND_FUNC);
-		if (target.id < 0)
-			return error_set(error, EXIT_CANNOT, "the kernel's BTF does not have %s",
-					 TRIAL_FUNCTION);
-		failed = attach_trampoline(&hook, &pattern, at_return, &target, error);
-	}
 	close_all(&hook);
 	return failed;
 }
