@@ -372,21 +372,26 @@ run_sojourn() {
 		>"$work/$name.out" 2>"$work/$name.err" </dev/null || run_status=$?
 }
 
-# repeat_run NAME COMMAND...: the same for a command that leaves $work/NAME.json and
-# run_status as run_sojourn does. A probe that was not seen at every point of its
-# way counts as a packet not shown.
+# only_unseen_wrong NAME: is a run incomplete, and packets that the programs were not shown
+# are all that is wrong? A probe that was not seen at every point of its way counts as one.
+only_unseen_wrong() {
+	[[ $run_status -eq 4 && -s $work/$1.json ]] &&
+		jq -e "$ledgers"' only_unseen and .iperf3 != null and .attribution != null and
+			(.incomplete_why |
+				test("^ledger of |seen at every point|differ between ping")) and
+			(any_unseen or any(.probes[]; .complete | not))' \
+			"$work/$1.json" >/dev/null
+}
+
+# repeat_run NAME COMMAND...: as repeat_unseen, for a command that leaves $work/NAME.json and
+# run_status as run_sojourn does.
 repeat_run() {
 	local name=$1 attempt
 
 	shift
 	for ((attempt = 1; ; attempt++)); do
 		"$@"
-		[[ $attempt -lt $attempts && $run_status -eq 4 && -s $work/$name.json ]] || return 0
-		jq -e "$ledgers"' only_unseen and .iperf3 != null and .attribution != null and
-			(.incomplete_why |
-				test("^ledger of |seen at every point|differ between ping")) and
-			(any_unseen or any(.probes[]; .complete | not))' \
-			"$work/$name.json" >/dev/null || return 0
+		[[ $attempt -lt $attempts ]] && only_unseen_wrong "$name" || return 0
 		echo "  attempt $attempt is repeated: $(jq -r "$ledgers"' "\(.incomplete_why); \(told)"' \
 			"$work/$name.json")"
 	done
@@ -418,7 +423,7 @@ maps_before=$(orphaned_bpf map)
 list_leftovers() {
 	local name
 
-	for name in /run/netns/"$prefix"{client,router,server}; do
+	for name in /run/netns/"$prefix"{client,router,gw,modem,server}; do
 		[[ -e $name ]] && echo "network namespace $name"
 	done
 	[[ -e /run/sojourn/$prefix.lab ]] && echo "state file /run/sojourn/$prefix.lab"
