@@ -12,7 +12,7 @@
 /* Does the slot still hold this very offer, and not another of the same address? */
 static __always_inline bool offer_has_slot(const struct offer *offer)
 {
-	const struct slot *slot = &slots[offer->slot & SLOT_MASK];
+	const struct slot *slot = slot_at(offer->slot);
 
 	return slot->key == offer->skb && slot_waits(slot) &&
 	       slot->offered == slot_pack(offer->offered_ns, offer->record);
@@ -65,7 +65,7 @@ static __always_inline void offer_close_silent(struct offers *offers, struct off
 	if (offer->consumed)
 		offer_to_segments(offers, offer);
 	else if (offer_has_slot(offer))
-		compare_and_swap(&slots[offer->slot & SLOT_MASK].state, SLOT_OFFERED,
+		compare_and_swap(&slot_at(offer->slot)->state, SLOT_OFFERED,
 				 SLOT_QUEUED);
 }
 
@@ -159,7 +159,7 @@ static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id,
 static __always_inline void offer_adopt(struct offers *offers, __u64 skb_address, __u32 at)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
-	const struct slot *slot = &slots[at & SLOT_MASK];
+	const struct slot *slot = slot_at(at);
 	__u64 dev = (__u64)BPF_CORE_READ(skb, dev);
 	struct gso gso = gso_read(skb_address);
 	struct offer *offer = offer_place(offers, dev);
@@ -212,7 +212,7 @@ static __always_inline void offer_queued(struct offers *offers, struct offer *of
 	if (offer->consumed || was_unfolded(offer->gso_size, offer->len, len_now, offer->skb))
 		offer_to_segments(offers, offer);
 	else if (offer_has_slot(offer))
-		compare_and_swap(&slots[offer->slot & SLOT_MASK].state, SLOT_OFFERED,
+		compare_and_swap(&slot_at(offer->slot)->state, SLOT_OFFERED,
 				 SLOT_QUEUED);
 }
 

@@ -64,6 +64,19 @@ static __always_inline struct calls *calls_of_this_cpu(void)
 	return bpf_map_lookup_elem(&calls, &zero);
 }
 
+/* The i-th call; barrier_var() keeps the bound that the verifier wants to see. */
+static __always_inline struct enqueue_call *call_at(struct calls *own, __u32 i)
+{
+	barrier_var(i);
+	return &own->enqueue[i & (CALLS - 1)];
+}
+
+static __always_inline struct dequeue_call *dequeue_call_at(struct calls *own, __u32 i)
+{
+	barrier_var(i);
+	return &own->dequeue[i & (CALLS - 1)];
+}
+
 /* Record of a qdisc that may not have been seen before. */
 static __always_inline __u32 qdisc_id_by_address(__u64 qdisc_address)
 {
@@ -143,7 +156,7 @@ static __always_inline bool root_is_offered(const struct enqueue_call *call)
 	if (!offers || offer_of_skb(offers, call->skb))
 		return true;
 	at = slot_find(call->skb);
-	slot = &slots[at & SLOT_MASK];
+	slot = slot_at(at);
 	if (at == SLOT_NONE || slot->state != SLOT_OFFERED || slot_record(slot) != call->record)
 		return false;
 	offer_adopt(offers, call->skb, at);
@@ -187,7 +200,7 @@ static __always_inline void forget_stale(struct calls *own, __u64 stack)
 	if (!stack)
 		return;
 	for (i = 0; i < CALLS && own->enqueues; i++) {
-		call = &own->enqueue[(own->enqueues - 1) & (CALLS - 1)];
+		call = call_at(own, (own->enqueues - 1));
 		if (call->stack - stack - 1 < KERNEL_STACK)
 			break;
 		own->enqueues--;
@@ -214,8 +227,8 @@ static __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __
 		at = 0;
 	}
 	if (at)
-		parent = &own->enqueue[(at - 1) & (CALLS - 1)];
-	call = &own->enqueue[at & (CALLS - 1)];
+		parent = call_at(own, (at - 1));
+	call = call_at(own, at);
 	if (record->depth == DEPTH_UNKNOWN)
 		record->depth = parent ? (parent->depth + 1) & (LEVELS - 1) : 1;
 	gso = gso_read(skb_address);
@@ -234,7 +247,7 @@ static __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __
 }
 
 /* Which of the open calls returns: that of skb and qdisc, or where they are not known (0) the one at the stack. */
-static __always_inline __u32 call_returning(const struct calls *own, __u64 skb, __u64 qdisc,
+static __always_inline __u32 call_returning(struct calls *own, __u64 skb, __u64 qdisc,
 					    __u64 stack)
 {
 	const struct enqueue_call *call;
@@ -244,7 +257,7 @@ static __always_inline __u32 call_returning(const struct calls *own, __u64 skb, 
 		at = own->enqueues - 1 - i;
 		if (at >= CALLS)
 			break;
-		call = &own->enqueue[at & (CALLS - 1)];
+		call = call_at(own, at);
 		if (stack ? stack_is_of_return(call->stack, stack) :
 			    call->skb == skb && call->qdisc == qdisc)
 			return at;
@@ -260,9 +273,9 @@ static __always_inline void reject_part(__u64 part, __u32 last)
 
 	for (level = 0; level < LEVELS && level <= last; level++) {
 		at = slot_find(level_key(part, level));
-		if (at == SLOT_NONE || !slot_waits(&slots[at & SLOT_MASK]))
+		if (at == SLOT_NONE || !slot_waits(slot_at(at)))
 			continue;
-		record = qdisc_record(slot_record(&slots[at & SLOT_MASK]));
+		record = qdisc_record(slot_record(slot_at(at)));
 		slot_clear(at);
 		if (record)
 			reject(record, 1);
@@ -291,7 +304,7 @@ static __always_inline void call_refused(const struct enqueue_call *call,
 		offer->open = 0;
 	}
 	at = slot_find(level_key(call->skb, call->depth));
-	if (at != SLOT_NONE && slot_waits(&slots[at & SLOT_MASK]))
+	if (at != SLOT_NONE && slot_waits(slot_at(at)))
 		slot_clear(at);
 	if (stolen)
 		count(&record->counters.stolen_skbs, 1);
@@ -308,8 +321,8 @@ static __always_inline void call_was_cut(const struct enqueue_call *call, bool o
 	for (; level < LEVELS && level <= call->depth; level++) {
 		at = slot_find(level_key(call->skb, level));
 		/* the first part may be the same skb, shorter */
-		if (at != SLOT_NONE && slot_waits(&slots[at & SLOT_MASK]) &&
-		    slots[at & SLOT_MASK].len == call->len)
+		if (at != SLOT_NONE && slot_waits(slot_at(at)) &&
+		    slot_at(at)->len == call->len)
 			slot_clear(at);
 	}
 }
@@ -324,11 +337,11 @@ static __always_inline void call_queued(const struct enqueue_call *call, __u32 l
 	if (!call->consumed &&
 	    !was_unfolded(call->gso_size, call->len, len_now, call->skb)) {
 		if (at != SLOT_NONE)
-			compare_and_swap(&slots[at & SLOT_MASK].state, SLOT_OFFERED, SLOT_QUEUED);
+			compare_and_swap(&slot_at(at)->state, SLOT_OFFERED, SLOT_QUEUED);
 		return;
 	}
 	/* cut inside, as cake does: the root's offer knows the headers */
-	if (at != SLOT_NONE && slot_waits(&slots[at & SLOT_MASK]))
+	if (at != SLOT_NONE && slot_waits(slot_at(at)))
 		slot_clear(at);
 	if (!offers)
 		return;
@@ -358,7 +371,8 @@ static __always_inline void call_end(const struct enqueue_call *call, struct enq
 {
 	struct offers *offers = offers_of_this_cpu();
 	struct offer *offer;
-	__u32 len_now = BPF_CORE_READ((const struct sk_buff *)call->skb, len);
+	const struct sk_buff *skb = (const struct sk_buff *)call->skb;
+	__u32 len_now = BPF_CORE_READ(skb, len);
 
 	if (call->cut) {
 		call_was_cut(call, !parent);
@@ -388,10 +402,10 @@ static __noinline int enqueue_left(__u64 skb, __u64 qdisc, __u64 stack, int stat
 	at = call_returning(own, skb, qdisc, stack);
 	if (at >= CALLS)
 		return 0;
-	call = &own->enqueue[at & (CALLS - 1)];
+	call = call_at(own, at);
 	own->enqueues = at;
 	if (at)
-		parent = &own->enqueue[(at - 1) & (CALLS - 1)];
+		parent = call_at(own, (at - 1));
 	record = qdisc_record(call->record);
 	if (record)
 		call_end(call, parent, record, status);
@@ -448,7 +462,7 @@ static __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 	out.len = BPF_CORE_READ(skb, len);
 	out.now = bpf_ktime_get_ns();
 	at = slot_find(level_key(skb_address, record->depth));
-	slot = &slots[at & SLOT_MASK];
+	slot = slot_at(at);
 	if (at != SLOT_NONE && slot_record(slot) == out.record &&
 	    slot->state == SLOT_HANDED_UP)
 		return 0;	/* peeked at before */
@@ -489,14 +503,14 @@ static __always_inline void dequeue_entered(__u64 qdisc, __u64 stack)
 	if (!own || qdisc_known_id(qdisc) == QDISC_IGNORED)
 		return;
 	for (i = 0; i < CALLS && own->dequeues; i++) {
-		call = &own->dequeue[(own->dequeues - 1) & (CALLS - 1)];
+		call = dequeue_call_at(own, (own->dequeues - 1));
 		if (call->stack - stack - 1 < KERNEL_STACK)
 			break;
 		own->dequeues--;
 	}
 	if (own->dequeues >= CALLS)
 		own->dequeues = 0;
-	call = &own->dequeue[own->dequeues & (CALLS - 1)];
+	call = dequeue_call_at(own, own->dequeues);
 	call->qdisc = qdisc;
 	call->stack = stack;
 	own->dequeues++;
@@ -513,7 +527,7 @@ static __always_inline __u64 dequeue_left(__u64 stack)
 		return 0;
 	for (i = 0; i < CALLS && own->dequeues; i++) {
 		own->dequeues--;
-		call = &own->dequeue[own->dequeues & (CALLS - 1)];
+		call = dequeue_call_at(own, own->dequeues);
 		if (stack_is_of_return(call->stack, stack))
 			return call->qdisc;
 	}

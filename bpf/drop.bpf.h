@@ -85,7 +85,7 @@ static __noinline __u32 free_levels(__u64 skb, __u64 now)
 		at = slot_find(level_key(skb, level));
 		if (at == SLOT_NONE)
 			break;
-		slot = &slots[at & SLOT_MASK];
+		slot = slot_at(at);
 		id = slot_record(slot);
 		record = qdisc_record(id);
 		if (slot_waits(slot) && record) {
@@ -110,7 +110,7 @@ static __always_inline void count_drop_here(__u32 id)
 /* The skb of a slot is freed. */
 static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb, __u32 reason)
 {
-	struct slot *slot = &slots[at & SLOT_MASK];
+	struct slot *slot = slot_at(at);
 	__u32 id = slot_record(slot), packets = slot_packets(slot);
 	__u64 offered = slot->offered, now = bpf_ktime_get_ns();
 	struct qdisc_record *record = qdisc_record(id);
@@ -205,7 +205,7 @@ static __noinline int consume_waiting(__u64 skb)
 	at = slot_find(skb);
 	if (at == SLOT_NONE)
 		return 0;
-	slot = &slots[at & SLOT_MASK];
+	slot = slot_at(at);
 	id = slot_record(slot);
 	record = qdisc_record(id);
 	if (slot->state != SLOT_QUEUED || !record)

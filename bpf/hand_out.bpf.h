@@ -105,9 +105,9 @@ static __always_inline __u64 hand_out_segment(const struct hand_out *out,
 	record->counters.segments++;
 	at = slot_claim_again(key);
 	slot_fill(at, key, 0, 0, 0, 1, out->len, SLOT_TAKEN);
-	slots[at & SLOT_MASK].offered = offered;
-	slots[at & SLOT_MASK].handed_out = slot_pack(out->now, 1);
-	slots[at & SLOT_MASK].state = state;
+	slot_at(at)->offered = offered;
+	slot_at(at)->handed_out = slot_pack(out->now, 1);
+	slot_at(at)->state = state;
 	return offered;
 }
 
@@ -152,7 +152,7 @@ static __noinline int hand_out_one(const struct hand_out *out)
 		probe_seen(out->skb, PROBE_DEQUEUED, out->record, out->now, 0);
 	at = slot_find(out->skb);
 	if (at != SLOT_NONE) {
-		slot = &slots[at & SLOT_MASK];
+		slot = slot_at(at);
 		if (slot->len == out->len && slot_record(slot) == out->record &&
 		    hand_out_slot(out, slot, record, bank))
 			return 0;

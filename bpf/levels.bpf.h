@@ -35,7 +35,7 @@ static __noinline int levels_copy(__u64 whole, __u64 part, __u32 last, __u32 len
 		from = slot_find(level_key(whole, level));
 		if (from == SLOT_NONE)
 			continue;
-		slot = &slots[from & SLOT_MASK];
+		slot = slot_at(from);
 		if (!slot_waits(slot))
 			continue;
 		to = whole == part ? from : slot_claim_again(level_key(part, level));
@@ -63,7 +63,7 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered)
 	at = slot_find(level_key(skb, level + 1));
 	if (at == SLOT_NONE)
 		return NONE_BELOW;
-	slot = &slots[at & SLOT_MASK];
+	slot = slot_at(at);
 	if ((slot->state != SLOT_HANDED_UP && slot->state != SLOT_HANDED_OUT) ||
 	    slot_elapsed(offered, slot->offered >> 16) < 0)
 		return NONE_BELOW;

@@ -162,9 +162,9 @@ static __always_inline __u64 segment_take(__u64 skb, const struct packet *packet
 	else
 		return 0;
 	at = slot_find_waiting(key, just_now);
-	if (at == SLOT_NONE || slots[at & SLOT_MASK].len != len)
+	if (at == SLOT_NONE || slot_at(at)->len != len)
 		return 0;
-	offered = slots[at & SLOT_MASK].offered;
+	offered = slot_at(at)->offered;
 	slot_clear(at);
 	return offered;
 }

@@ -196,7 +196,7 @@ int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_
 		histogram_add(&bank->part, 0, offer->packets);
 	record->counters.bypassed_packets += offer->packets;
 	record->counters.bypassed_skbs++;
-	slot = &slots[offer->slot & SLOT_MASK];
+	slot = slot_at(offer->slot);
 	if (!offer_has_slot(offer))
 		return 0;
 	/* what the driver refuses comes again as a requeue, having waited from now on */
@@ -217,7 +217,7 @@ int BPF_PROG(on_kfree_skb, struct sk_buff *skb, void *location)
 	if (!offers)
 		return 0;
 	reason = drop_reasons_exist() ? (int)ctx[2] : 0;
-	if (at != SLOT_NONE && slot_waits(&slots[at & SLOT_MASK])) {
+	if (at != SLOT_NONE && slot_waits(slot_at(at))) {
 		free_slot(offers, at, address, reason);
 		return 0;
 	}
@@ -249,7 +249,7 @@ int BPF_PROG(on_consume_skb, struct sk_buff *skb)
 			consume_waiting(address_number(skb, CELL_CONSUME));
 		return 0;
 	}
-	if (offer_has_slot(offer) && slots[offer->slot & SLOT_MASK].state == SLOT_OFFERED)
+	if (offer_has_slot(offer) && slot_at(offer->slot)->state == SLOT_OFFERED)
 		offer->consumed = 1;
 	else
 		offer->open = 0;	/* queued without a word, and gone since */
@@ -267,7 +267,7 @@ struct purge {
 static long purge_slot(__u64 index, void *context)
 {
 	const struct purge *purge = context;
-	struct slot *slot = &slots[index & SLOT_MASK];
+	struct slot *slot = slot_at(index);
 	struct qdisc_record *record;
 
 	if (slot_record(slot) != purge->record)

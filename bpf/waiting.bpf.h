@@ -15,10 +15,26 @@
 #include "kernel.bpf.h"
 #include "sojourn/tables.h"
 
+/* No value of a map may be larger than 4 MiB before 5.11 (kernel/bpf/arraymap.c). */
+#ifdef BEFORE_5_17
+#define SLOT_BITS	16
+#else
+#define SLOT_BITS	18
+#endif
+
+#define SLOTS		(1u << SLOT_BITS)
 #define SLOT_MASK	(SLOTS - 1)
 #define SLOT_NONE	(~0u)
 
+/* Last of the global data: its size differs between the objects. */
 struct slot slots[SLOTS] __attribute__((aligned(64)));
+
+/* The verifier of older kernels forgets what an OR of two small numbers is: the mask must stay. */
+static __always_inline struct slot *slot_at(__u32 at)
+{
+	barrier_var(at);
+	return &slots[at & SLOT_MASK];
+}
 
 static __always_inline __u64 slot_pack(__u64 ns, __u16 low)
 {
@@ -78,7 +94,7 @@ static __noinline __u32 slot_find(__u64 key)
 
 	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
-		slot = &slots[at & SLOT_MASK];
+		slot = slot_at(at);
 		if (slot->key == key && slot->state >= SLOT_OFFERED)
 			return at;
 	}
@@ -99,7 +115,7 @@ static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 
 	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
-		slot = &slots[at & SLOT_MASK];
+		slot = slot_at(at);
 		if (slot->key != key || !slot_waits(slot))
 			continue;
 		if (slot->offered == offered)
@@ -114,7 +130,7 @@ static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 
 static __always_inline bool slot_take(__u32 at, __u32 from)
 {
-	return compare_and_swap(&slots[at & SLOT_MASK].state, from, SLOT_TAKEN);
+	return compare_and_swap(&slot_at(at)->state, from, SLOT_TAKEN);
 }
 
 /*
@@ -127,18 +143,18 @@ static __noinline __u32 slot_claim(__u64 key)
 
 	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
-		if (slots[at & SLOT_MASK].state == SLOT_FREE && slot_take(at, SLOT_FREE))
+		if (slot_at(at)->state == SLOT_FREE && slot_take(at, SLOT_FREE))
 			return at;
 	}
 	for (i = 0; i < SLOT_CANDIDATES; i++) {
 		at = slot_candidate(key, i);
-		if (slots[at & SLOT_MASK].state == SLOT_HANDED_OUT &&
+		if (slot_at(at)->state == SLOT_HANDED_OUT &&
 		    slot_take(at, SLOT_HANDED_OUT))
 			return at;
 	}
 	count(&losses.slot_overwrites, 1);
 	at = slot_candidate(key, key >> 12 & (SLOT_CANDIDATES - 1));
-	slots[at & SLOT_MASK].state = SLOT_TAKEN;
+	slot_at(at)->state = SLOT_TAKEN;
 	return at;
 }
 
@@ -152,10 +168,10 @@ static __noinline __u32 slot_claim_again(__u64 skb)
 
 	if (at == SLOT_NONE)
 		return slot_claim(skb);
-	if (slots[at & SLOT_MASK].state == SLOT_HANDED_OUT)
+	if (slot_at(at)->state == SLOT_HANDED_OUT)
 		return slot_take(at, SLOT_HANDED_OUT) ? at : slot_claim(skb);
 	/* handed to a parent that was emptied before it handed it on */
-	if (slots[at & SLOT_MASK].state == SLOT_HANDED_UP)
+	if (slot_at(at)->state == SLOT_HANDED_UP)
 		return at;
 	count(&losses.stale, 1);
 	return at;
@@ -165,7 +181,7 @@ static __always_inline void slot_fill(__u32 at, __u64 key, __u64 offered_ns, __u
 				      __u64 departure_ns, __u32 packets, __u32 len,
 				      __u32 state)
 {
-	struct slot *slot = &slots[at & SLOT_MASK];
+	struct slot *slot = slot_at(at);
 
 	slot->key = key;
 	slot->offered = slot_pack(offered_ns, record);
@@ -178,7 +194,7 @@ static __always_inline void slot_fill(__u32 at, __u64 key, __u64 offered_ns, __u
 /* Forget a slot whose packet will not be heard of again. */
 static __always_inline void slot_clear(__u32 at)
 {
-	slots[at & SLOT_MASK].state = SLOT_FREE;
+	slot_at(at)->state = SLOT_FREE;
 }
 
 #endif

@@ -14,9 +14,16 @@
 #include "sojourn.skel.h"
 #include "sojourn_old.skel.h"
 
-/* Both objects come of one source; the skeleton of one serves the other. */
-_Static_assert(sizeof(struct sojourn_bpf__bss) == sizeof(struct sojourn_old_bpf__bss),
+/*
+ * Both objects come of one source; the skeleton of one serves the other. Only the
+ * table of slots differs in size, and lies last.
+ */
+_Static_assert(offsetof(struct sojourn_bpf__bss, slots) ==
+	       offsetof(struct sojourn_old_bpf__bss, slots),
 	       "the two BPF objects differ in their global data");
+_Static_assert(sizeof(struct sojourn_bpf__bss) - offsetof(struct sojourn_bpf__bss, slots) ==
+	       sizeof(((struct sojourn_bpf__bss *)NULL)->slots),
+	       "the table of slots is not the last of the global data");
 _Static_assert(sizeof(struct sojourn_bpf__rodata) == sizeof(struct sojourn_old_bpf__rodata),
 	       "the two BPF objects differ in their options");
 
@@ -126,4 +133,10 @@ int kernel_object_load(struct sojourn_bpf *bpf, struct error *error)
 	int failed = bpf_object__load_skeleton(bpf->skeleton);
 
 	return failed ? describe_failure(error, failed) : 0;
+}
+
+size_t kernel_object_slots(const struct sojourn_bpf *bpf)
+{
+	return (bpf_map__value_size(bpf->maps.bss) - offsetof(struct sojourn_bpf__bss, slots)) /
+	       sizeof(struct slot);
 }

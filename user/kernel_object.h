@@ -3,6 +3,8 @@
 #ifndef SOJOURN_KERNEL_OBJECT_H
 #define SOJOURN_KERNEL_OBJECT_H
 
+#include <stddef.h>
+
 #include "error.h"
 
 struct sojourn_bpf;
@@ -17,5 +19,8 @@ struct sojourn_bpf *kernel_object_open(struct error *error);
 
 /* Load it. 0, or -1 and error: the missing privilege or feature by name. */
 int kernel_object_load(struct sojourn_bpf *bpf, struct error *error);
+
+/* How many packets the table of waiting ones has room for. */
+size_t kernel_object_slots(const struct sojourn_bpf *bpf);
 
 #endif

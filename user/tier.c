@@ -467,10 +467,10 @@ const struct tracer_hook *tier_hooks(struct tier *tier, size_t *count)
 __u64 tier_queued(const struct tier *tier, unsigned int record)
 {
 	const struct slot *slots = (const struct slot *)tier->bpf->bss->slots;
+	size_t i, count = kernel_object_slots(tier->bpf);
 	__u64 packets = 0;
-	__u32 i;
 
-	for (i = 0; i < SLOTS; i++)
+	for (i = 0; i < count; i++)
 		if ((slots[i].state == SLOT_OFFERED || slots[i].state == SLOT_QUEUED) &&
 		    (slots[i].offered & 0xffff) == record)
 			packets += slots[i].handed_out & 0xffff;

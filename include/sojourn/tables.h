@@ -10,9 +10,6 @@
 #include <linux/types.h>
 #endif
 
-#define SLOT_BITS	18
-#define SLOTS		(1u << SLOT_BITS)
-
 enum slot_state {
 	SLOT_FREE = 0,		/* key means nothing */
 	SLOT_TAKEN = 1,		/* some CPU is about to fill it */
