@@ -3,6 +3,7 @@
 #ifndef SOJOURN_ARRIVAL_BPF_H
 #define SOJOURN_ARRIVAL_BPF_H
 
+#include "address.bpf.h"
 #include "offer.bpf.h"
 #include "packet.bpf.h"
 #include "qdisc.bpf.h"

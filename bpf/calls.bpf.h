@@ -208,7 +208,7 @@ static __always_inline void forget_stale(struct calls *own, __u64 stack)
 	}
 }
 
-static __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __u64 stack)
+__noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __u64 stack)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
 	struct calls *own = calls_of_this_cpu();
@@ -390,7 +390,7 @@ static __always_inline void call_end(const struct enqueue_call *call, struct enq
 	call_backlog(call, record);
 }
 
-static __noinline int enqueue_left(__u64 skb, __u64 qdisc, __u64 stack, int status)
+__noinline int enqueue_left(__u64 skb, __u64 qdisc, __u64 stack, int status)
 {
 	struct calls *own = calls_of_this_cpu();
 	struct enqueue_call *call, *parent = NULL;
@@ -441,7 +441,7 @@ static __always_inline void hand_up_slot(const struct hand_out *out, struct slot
 }
 
 /* A child hands a packet to its parent. */
-static __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
+__noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
 	struct hand_out out = {};

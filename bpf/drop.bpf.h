@@ -75,7 +75,7 @@ static __always_inline void drop_inside(struct qdisc_record *record, __u32 id, _
  * The skb is freed: end its wait at every level below the root. The lowest one
  * that it waited at dropped it: its record, or QDISC_IGNORED.
  */
-static __noinline __u32 free_levels(__u64 skb, __u64 now)
+__noinline __u32 free_levels(__u64 skb, __u64 now)
 {
 	__u32 level, at, id, lowest = QDISC_IGNORED;
 	struct qdisc_record *record;
@@ -195,7 +195,7 @@ static __always_inline void free_segment(struct offers *offers, __u64 skb_addres
  * ACKs out of a queue that way while it enqueues another one (net/sched/sch_cake.c,
  * cake_enqueue()). The kernel counts a drop.
  */
-static __noinline int consume_waiting(__u64 skb)
+__noinline int consume_waiting(__u64 skb)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct qdisc_record *record;

@@ -135,30 +135,30 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 	}
 }
 
-static __noinline int hand_out_one(const struct hand_out *out)
+/* A function of its own to the verifier: checked once, not for each skb of a list. */
+__noinline int hand_out_one(__u64 skb, __u64 qdisc, __u64 now, __u32 id, __u32 len)
 {
+	struct hand_out out = { .skb = skb, .qdisc = qdisc, .now = now, .record = id, .len = len };
 	struct qdisc_record *record;
 	struct qdisc_bank *bank;
 	struct slot *slot;
 	__u32 at;
 
-	if (!out)
-		return 0;
-	record = qdisc_record(out->record);
-	bank = qdisc_bank(out->record);
+	record = qdisc_record(id);
+	bank = qdisc_bank(id);
 	if (!record || !bank)
 		return 0;
-	if (probe_length(out->len))
-		probe_seen(out->skb, PROBE_DEQUEUED, out->record, out->now, 0);
-	at = slot_find(out->skb);
+	if (probe_length(len))
+		probe_seen(skb, PROBE_DEQUEUED, id, now, 0);
+	at = slot_find(skb);
 	if (at != SLOT_NONE) {
 		slot = slot_at(at);
-		if (slot->len == out->len && slot_record(slot) == out->record &&
-		    hand_out_slot(out, slot, record, bank))
+		if (slot->len == len && slot_record(slot) == id &&
+		    hand_out_slot(&out, slot, record, bank))
 			return 0;
 	}
-	if (!hand_out_segment(out, record, bank, SLOT_HANDED_OUT))
-		hand_out_unmatched(out, record);
+	if (!hand_out_segment(&out, record, bank, SLOT_HANDED_OUT))
+		hand_out_unmatched(&out, record);
 	return 0;
 }
 

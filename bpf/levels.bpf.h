@@ -25,7 +25,7 @@ static __always_inline __u64 level_key(__u64 skb, __u32 level)
  * level down to the last, with what the whole one's slot says. A whole one whose
  * number of packets the kernel does not know is counted by its parts.
  */
-static __noinline int levels_copy(__u64 whole, __u64 part, __u32 last, __u32 len)
+__noinline int levels_copy(__u64 whole, __u64 part, __u32 last, __u32 len)
 {
 	struct qdisc_record *record;
 	const struct slot *slot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The packets that this CPU offered last, and addresses as numbers. */
+/* The packets that this CPU offered last. */
 #ifndef SOJOURN_OFFER_BPF_H
 #define SOJOURN_OFFER_BPF_H
 
@@ -11,40 +11,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct offers);
 } offers SEC(".maps");
-
-/*
- * The verifier forbids arithmetic on the address of a kernel object; written
- * to a map and read back it is a number. A cell per program: programs of one
- * CPU interrupt each other, but none interrupts itself.
- */
-enum cell {
-	CELL_QUEUE,
-	CELL_QDISC,
-	CELL_ENQUEUE,
-	CELL_DEQUEUE,
-	CELL_DEQUEUE_NEXT,
-	CELL_KFREE,
-	CELL_TRANSMIT,
-	CELL_RECEIVE,
-	CELL_CONSUME,
-	CELL_DESTROY,
-	CELL_CALL,
-	CELL_RETURN,
-	CELL_HAND_UP,
-	CELL_PEEK,
-	CELLS,
-};
-
-struct cells {
-	__u64 address[CELLS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cells);
-} cells SEC(".maps");
 
 static __always_inline struct offers *offers_of_this_cpu(void)
 {
@@ -126,20 +92,6 @@ static __always_inline __u32 offer_number(const struct offers *own, const struct
 		if (offer == &own->to[i])
 			return i;
 	return 0;
-}
-
-static __always_inline __u64 address_number(const void *address, enum cell cell)
-{
-	volatile __u64 *place;
-	struct cells *own;
-	__u32 zero = 0;
-
-	own = bpf_map_lookup_elem(&cells, &zero);
-	if (!own)
-		return 0;
-	place = &own->address[cell];
-	*place = (__u64)address;
-	return *place;
 }
 
 #endif

@@ -30,7 +30,7 @@ static __always_inline bool probe_is_echo(const struct packet *packet, __u8 *rep
  * Send an event where the packet is an echo of ours. now: when the point was
  * passed; record: of the qdisc, or PROBE_NO_QDISC; since: when it came to a child.
  */
-static __noinline void probe_seen(__u64 skb_address, __u32 point, __u32 record, __u64 now,
+__noinline int probe_seen(__u64 skb_address, __u32 point, __u32 record, __u64 now,
 				  __u64 since)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
@@ -42,14 +42,14 @@ static __noinline void probe_seen(__u64 skb_address, __u32 point, __u32 record, 
 
 	if (packet_read(skb_address, point == PROBE_RECEIVED, &packet) ||
 	    !probe_is_echo(&packet, &reply) || packet.icmp_payload != probe_payload)
-		return;
+		return 0;
 	dev = BPF_CORE_READ(skb, dev);
 	netns = BPF_CORE_READ(dev, nd_net.net, ns.inum);
 	if (!netns_wanted(netns, WANTED_PROBES))
-		return;
+		return 0;
 	event = ring_reserve(sizeof(*event));
 	if (!event)
-		return;
+		return 0;
 	event->header.type = EVENT_PROBE;
 	event->header.cpu = bpf_get_smp_processor_id();
 	event->header.time_ns = now;
@@ -65,6 +65,7 @@ static __noinline void probe_seen(__u64 skb_address, __u32 point, __u32 record, 
 	event->since_ns = since;
 	bpf_probe_read_kernel_str(event->device, sizeof(event->device), dev->name);
 	ring_submit(event);
+	return 0;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef SOJOURN_QDISC_BPF_H
 #define SOJOURN_QDISC_BPF_H
 
+#include "address.bpf.h"
 #include "config.bpf.h"
 #include "kernel.bpf.h"
 #include "sojourn/qdisc_record.h"
@@ -171,7 +172,7 @@ static void qdisc_describe(struct qdisc_record *record, const struct Qdisc *qdis
 }
 
 /* A qdisc that was not seen before: give it a record, or note that it is not wanted. */
-static __noinline __u32 qdisc_first_sight(__u64 qdisc_address, __u64 dev_address, __u32 queue)
+__noinline __u32 qdisc_first_sight(__u64 qdisc_address, __u64 dev_address, __u32 queue)
 {
 	const struct net_device *dev = (const struct net_device *)dev_address;
 	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
@@ -210,11 +211,14 @@ static __always_inline __u32 qdisc_id(__u64 qdisc, __u64 dev, __u32 queue)
 {
 	__u32 *id = bpf_map_lookup_elem(&qdisc_ids, &qdisc);
 
-	return id ? *id : qdisc_first_sight(qdisc, dev, queue);
+	if (id)
+		return *id;
+	return qdisc_first_sight(address_number((void *)qdisc, CELL_FIRST_QDISC),
+				 address_number((void *)dev, CELL_FIRST_DEVICE), queue);
 }
 
 /* The same where only the qdisc is known. */
-static __noinline __u32 qdisc_first_sight_by_address(__u64 qdisc_address)
+__noinline __u32 qdisc_first_sight_by_address(__u64 qdisc_address)
 {
 	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
 	__u64 queue = (__u64)BPF_CORE_READ(qdisc, dev_queue), queues;

@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "address.bpf.h"
 #include "arrival.bpf.h"
 #include "calls.bpf.h"
 #include "config.bpf.h"
@@ -107,7 +108,7 @@ static long hand_out_next(__u64 index, void *context)
 	const struct sk_buff *skb = (const struct sk_buff *)out->skb;
 
 	out->len = BPF_CORE_READ(skb, len);
-	hand_out_one(out);
+	hand_out_one(out->skb, out->qdisc, out->now, out->record, out->len);
 	out->skb = (__u64)BPF_CORE_READ(skb, next);
 	return !out->skb;
 }
@@ -150,7 +151,7 @@ int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *t
 	for (i = 0; i < DEQUEUE_DIRECT && skb; i++) {
 		out.skb = address_number(skb, CELL_DEQUEUE_NEXT);
 		out.len = skb->len;
-		hand_out_one(&out);
+		hand_out_one(out.skb, out.qdisc, out.now, out.record, out.len);
 		skb = skb->next;
 	}
 	if (!skb)

@@ -87,7 +87,7 @@ static __always_inline bool slot_waits(const struct slot *slot)
 }
 
 /* Slot of the key, waiting or handed out, or SLOT_NONE. */
-static __noinline __u32 slot_find(__u64 key)
+__noinline __u32 slot_find(__u64 key)
 {
 	struct slot *slot;
 	__u32 i, at;
@@ -107,7 +107,7 @@ static __noinline __u32 slot_find(__u64 key)
  * that very time, packed, where offered is not 0 and there is such a one, else
  * the oldest.
  */
-static __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
+__noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 {
 	__u32 i, at, found = SLOT_NONE;
 	__u64 oldest = 0;
@@ -137,7 +137,7 @@ static __always_inline bool slot_take(__u32 at, __u32 from)
  * A slot for a key that has none, to be filled by slot_fill(): a free one, else
  * one that remembers a packet handed out, else somebody's.
  */
-static __noinline __u32 slot_claim(__u64 key)
+__noinline __u32 slot_claim(__u64 key)
 {
 	__u32 i, at;
 
@@ -162,7 +162,7 @@ static __noinline __u32 slot_claim(__u64 key)
  * The slot for the address of an skb: the one that it had before, where that is
  * left. One that still waits is of a packet that was lost sight of.
  */
-static __noinline __u32 slot_claim_again(__u64 skb)
+__noinline __u32 slot_claim_again(__u64 skb)
 {
 	__u32 at = slot_find(skb);
 
