@@ -40,7 +40,7 @@ struct class_info {
 	__u32 ifindex;
 	char kind[16];		/* of its qdisc */
 	__u32 classid;		/* of hfsc's root class: its qdisc's handle */
-	__u32 parent;		/* a class, its qdisc's handle, or TC_H_ROOT: see qdisc_class_parent() */
+	__u32 parent;		/* a class, its qdisc's handle, or TC_H_ROOT */
 	bool has_leaf;		/* a qdisc hangs in it */
 	__u32 leaf;		/* that qdisc's handle, 0 where the kernel made it (0:) */
 	struct qdisc_option options[QDISC_OPTIONS_MAX];

@@ -378,14 +378,14 @@ static void decode_cake(struct option_list *list, const struct nlattr *options)
 	};
 	struct attributes attributes;
 	__s32 overhead;
-	__u64 rate;
+	__u64 rate, raw;
 
 	collect(options, &attributes, 0);
 	if (number(attributes.of[TCA_CAKE_BASE_RATE64], &rate) && rate)
 		add(list, "bandwidth", OPTION_BIT_PER_S, rate * 8);
 	add_simple(list, &attributes, table, COUNT(table));
 	/* Sent where the kernel takes the lengths as they are (sch_cake.c, cake_dump). */
-	if (attributes.of[TCA_CAKE_RAW] && mnl_attr_get_payload_len(attributes.of[TCA_CAKE_RAW]) >= 4)
+	if (number(attributes.of[TCA_CAKE_RAW], &raw))
 		add(list, "raw", OPTION_NUMBER, 1);
 	else if (copy(attributes.of[TCA_CAKE_OVERHEAD], &overhead, sizeof(overhead)))
 		add(list, "overhead", OPTION_SIGNED, (__s64)overhead);
@@ -912,7 +912,7 @@ void qdisc_options_decode_class(struct class_info *info, const struct nlattr *op
 
 /* ---- options as text ---- */
 
-/* The words of OPTION_WORD, by the option's name; a name is one qdisc's or means the same in all. */
+/* The words of OPTION_WORD, by the option's name, which means the same wherever it occurs. */
 #define WORDS_MAX	12
 static const struct {
 	const char *name;

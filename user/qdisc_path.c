@@ -428,7 +428,8 @@ static void add_hfsc_limit(struct limits *limits, const struct class_info *class
 
 /* The qdisc that a step which is a class belongs to: the last qdisc before it. */
 static const struct qdisc_info *qdisc_before(const struct qdisc_path *path,
-					     const struct qdisc_snapshot *snapshot, unsigned int step)
+					     const struct qdisc_snapshot *snapshot,
+					     unsigned int step)
 {
 	while (step-- > 0) {
 		if (path->steps[step].kind == STEP_QDISC)
@@ -451,8 +452,9 @@ static void add_class_limit(struct limits *limits, const struct qdisc_path *path
 		add_hfsc_limit(limits, class, qdisc);
 }
 
-/* The limits of the steps from the last one up to the first that counts; 0: all, the question's. */
-static void add_path_limits(struct limits *limits, const struct qdisc_path *path, unsigned int first)
+/* The limits of the steps from the last one up to first; 0: of the qdisc asked about. */
+static void add_path_limits(struct limits *limits, const struct qdisc_path *path,
+			    unsigned int first)
 {
 	unsigned int i;
 
@@ -506,7 +508,7 @@ static unsigned int steps_to(const struct qdisc_path *path, size_t qdisc)
 	return 0;
 }
 
-/* The limits between qdisc and the last qdisc below it that speaks for it; none without children. */
+/* The limits between qdisc and the one below that speaks for it; none without children. */
 static void add_limits_below(struct limits *limits, const struct qdisc_info *qdisc)
 {
 	const struct qdisc_tree *tree = limits->end->tree;

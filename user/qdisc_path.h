@@ -29,7 +29,7 @@ enum path_step_kind {
 struct path_step {
 	enum path_step_kind kind;
 	__u32 id;		/* handle or classid */
-	size_t index;		/* in the snapshot's tree or classes; STEP_UNKNOWN: a class not there */
+	size_t index;		/* in tree or classes; STEP_UNKNOWN: not there */
 };
 
 /* Eight qdiscs, each with as many levels of classes as htb allows (TC_HTB_MAXDEPTH), fit. */
@@ -75,10 +75,10 @@ enum holder_how {
 struct qdisc_holder {
 	enum holder_kind kind;
 	enum holder_how how;
-	size_t index;		/* in the tree or classes of end; of HOLDER_DEVICE: the qdisc itself */
+	size_t index;		/* in end's tree or classes; device: the qdisc asked */
 	__u64 rate_bit_per_s;	/* 0 where it has none that is known */
 	bool seen;		/* the kernel's counters say that its limit was reached */
-	char text[HOLDER_TEXT];	/* "class 1:11 of htb 1: (rate 10.0 Mbit/s, ceil …; 0 overlimits, …)" */
+	char text[HOLDER_TEXT];	/* "tbf 10: (rate 10.0 Mbit/s; 70 overlimits)" */
 };
 
 /*

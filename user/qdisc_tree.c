@@ -226,7 +226,8 @@ static int dump_qdiscs(struct netlink *netlink, struct dump *dump, struct error 
 	dump->tree.time_ns = clock_ns(CLOCK_MONOTONIC);
 	header = netlink_message(netlink, RTM_GETQDISC, NLM_F_DUMP);
 	mnl_nlmsg_put_extra_header(header, sizeof(struct tcmsg));
-	return netlink_dump(netlink, take_visible, begin_dump, dump, "read the visible qdiscs", error);
+	return netlink_dump(netlink, take_visible, begin_dump, dump, "read the visible qdiscs",
+			    error);
 }
 
 static int dump_links(struct netlink *netlink, struct dump *dump, struct error *error)

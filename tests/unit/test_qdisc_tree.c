@@ -324,6 +324,7 @@ static void test_short_attributes_give_nothing(void **context)
 {
 	static const char *const kinds[] = {
 		"tbf", "htb", "pfifo", "bfifo", "codel", "fq_codel", "netem", "cake", "fq", "red",
+		"choke", "gred", "sfb", "hhf", "pie", "fq_pie", "dualpi2", "taprio", "etf",
 	};
 	struct nlmsghdr *header;
 	struct qdisc_info info;
