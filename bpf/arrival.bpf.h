@@ -195,16 +195,6 @@ static __always_inline bool was_unfolded(__u32 gso_size, __u32 len, __u32 len_no
 	return gso_size && len_now != len && !gso_read(skb).size;
 }
 
-/* The backlog of a qdisc after an enqueue, where the structure is known by its address alone. */
-static __always_inline void backlog_read(struct qdisc_record *record, struct qdisc_bank *bank,
-					 __u64 qdisc_address, __u64 now)
-{
-	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
-
-	backlog_set(record, bank, BPF_CORE_READ(qdisc, qstats.backlog),
-		    BPF_CORE_READ(qdisc, q.qlen), now);
-}
-
 /* The qdisc took it. len_now: of the skb, which may be freed or another one by now. */
 static __always_inline void offer_queued(struct offers *offers, struct offer *offer,
 					 __u32 len_now)

@@ -218,7 +218,7 @@ __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __u64 sta
 	struct gso gso;
 
 	record = qdisc_record(id);
-	if (!own || !record)
+	if (!tracing || !own || !record)
 		return 0;
 	forget_stale(own, stack);
 	at = own->enqueues;
@@ -397,7 +397,7 @@ __noinline int enqueue_left(__u64 skb, __u64 qdisc, __u64 stack, int status)
 	struct qdisc_record *record;
 	__u32 at;
 
-	if (!own)
+	if (!tracing || !own)
 		return 0;
 	at = call_returning(own, skb, qdisc, stack);
 	if (at >= CALLS)
@@ -433,7 +433,8 @@ static __always_inline void hand_up_slot(const struct hand_out *out, struct slot
 	__u32 packets = slot_packets(slot);
 
 	hand_out_measured(record, bank, sojourn, packets);
-	part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn, packets);
+	part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn, out->now,
+		 packets);
 	if (qdisc_counts_per_cpu(record))
 		backlog_change(record, bank, -(__s64)slot->len, -1, out->now);
 	slot->handed_out = slot_pack(out->now, packets);
@@ -455,7 +456,7 @@ __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 	record = qdisc_record(out.record);
 	bank = qdisc_bank(out.record);
 	/* a root's hand-outs are told by an event of their own */
-	if (!record || !bank || !record->depth || record->depth >= LEVELS)
+	if (!tracing || !record || !bank || !record->depth || record->depth >= LEVELS)
 		return 0;
 	out.skb = skb_address;
 	out.qdisc = qdisc_address;
@@ -500,7 +501,7 @@ static __always_inline void dequeue_entered(__u64 qdisc, __u64 stack)
 	struct dequeue_call *call;
 	__u32 i;
 
-	if (!own || qdisc_known_id(qdisc) == QDISC_IGNORED)
+	if (!tracing || !own || qdisc_known_id(qdisc) == QDISC_IGNORED)
 		return;
 	for (i = 0; i < CALLS && own->dequeues; i++) {
 		call = dequeue_call_at(own, (own->dequeues - 1));

@@ -20,6 +20,9 @@ const volatile __s64 clock_real_ahead_ns;	/* CLOCK_REALTIME less CLOCK_MONOTONIC
 /* The slice of time that samples go to; the loader counts it up. */
 volatile __u32 slice;
 
+/* Set by the loader once every hook is attached, cleared before the first is taken off. */
+volatile __u32 tracing;
+
 /* Qdiscs made since loading; the loader looks for new ones where it moved. */
 volatile __u32 qdiscs_created;
 

@@ -20,16 +20,6 @@ struct hand_out {
 	__u32 len;
 };
 
-static __always_inline __u64 sojourn_of(struct qdisc_record *record, __u64 offered, __u64 now)
-{
-	__s64 sojourn = slot_elapsed(offered, now);
-
-	if (sojourn >= 0)
-		return sojourn;
-	count(&record->counters.negative, 1);
-	return 0;
-}
-
 /* Requeues that the kernel counted and that were not handed out again yet. */
 static __always_inline __s32 requeues_outstanding(const struct qdisc_record *record,
 						  __u64 qdisc_address)
@@ -64,7 +54,8 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 		count(&record->counters.requeued, 1);
 		before = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
 		histogram_move(&bank->sojourn, before, sojourn, packets);
-		part_move(record, bank, out->skb, slot->offered, before, sojourn, packets);
+		part_move(record, bank, out->skb, slot->offered, before, sojourn, out->now,
+			  packets);
 	} else {
 		/* passed straight to a stopped driver queue, refused there, requeued */
 		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
@@ -72,7 +63,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 			count(&record->counters.requeued, 1);
 		hand_out_measured(record, bank, sojourn, packets);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
-			 packets);
+			 out->now, packets);
 		slot->state = SLOT_HANDED_OUT;
 		if (qdisc_counts_per_cpu(record))
 			backlog_change(record, bank, -(__s64)out->len, -1, out->now);
@@ -101,7 +92,7 @@ static __always_inline __u64 hand_out_segment(const struct hand_out *out,
 		return 0;
 	sojourn = sojourn_of(record, offered, out->now);
 	hand_out_measured(record, bank, sojourn, 1);
-	part_add(record, bank, out->skb, offered, 0, sojourn, 1);
+	part_add(record, bank, out->skb, offered, 0, sojourn, out->now, 1);
 	record->counters.segments++;
 	at = slot_claim_again(key);
 	slot_fill(at, key, 0, 0, 0, 1, out->len, SLOT_TAKEN);

@@ -9,6 +9,7 @@
 #define SOJOURN_LEVELS_BPF_H
 
 #include "histogram.bpf.h"
+#include "probe.bpf.h"
 #include "qdisc.bpf.h"
 #include "waiting.bpf.h"
 
@@ -48,13 +49,54 @@ __noinline int levels_copy(__u64 whole, __u64 part, __u32 last, __u32 len)
 	return 0;
 }
 
+/* How long a packet that was offered at that (packed) time has waited. */
+static __always_inline __u64 sojourn_of(struct qdisc_record *record, __u64 offered, __u64 now)
+{
+	__s64 sojourn = slot_elapsed(offered, now);
+
+	if (sojourn >= 0)
+		return sojourn;
+	count(&record->counters.negative, 1);
+	return 0;
+}
+
+/*
+ * A packet that one qdisc below handed up without being heard: its dequeue function
+ * takes no hook (qdisc_dequeue_head of pfifo and bfifo, net/sched/sch_fifo.c, is
+ * notrace or built in several times). That was within the parent's own call.
+ */
+static __always_inline void settle(__u64 skb, struct slot *slot, __u64 now)
+{
+	__u32 id = slot_record(slot), packets = slot_packets(slot);
+	struct qdisc_record *record = qdisc_record(id);
+	struct qdisc_bank *bank = qdisc_bank(id);
+	__u64 sojourn;
+
+	if (!record || !bank)
+		return;
+	sojourn = sojourn_of(record, slot->offered, now);
+	histogram_add(&bank->sojourn, sojourn, packets);
+	if (record->traits & QDISC_IS_PARENT)
+		histogram_add(&bank->part, sojourn, packets);
+	record->counters.measured_packets += packets;
+	record->counters.measured_skbs++;
+	if (qdisc_counts_per_cpu(record))
+		backlog_change(record, bank, -(__s64)slot->len, -1, now);
+	else
+		backlog_read(record, bank, record->qdisc, now);
+	if (probe_length(slot->len))
+		probe_seen(skb, PROBE_HANDED_UP, id, now, now - sojourn);
+	slot->handed_out = slot_pack(now, packets);
+	slot->state = SLOT_HANDED_UP;
+}
+
 /*
  * Time that the skb spent one level below, of a packet that came to this level at
  * offered (packed): the child that handed it up last tells. NONE_BELOW: in no child.
  */
 #define NONE_BELOW	(~0ULL)
 
-static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered)
+static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, __u64 now)
 {
 	struct slot *slot;
 	__u64 time;
@@ -64,6 +106,8 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered)
 	if (at == SLOT_NONE)
 		return NONE_BELOW;
 	slot = slot_at(at);
+	if (slot_waits(slot) && slot_elapsed(offered, slot->offered >> 16) >= 0)
+		settle(skb, slot, now);
 	if ((slot->state != SLOT_HANDED_UP && slot->state != SLOT_HANDED_OUT) ||
 	    slot_elapsed(offered, slot->offered >> 16) < 0)
 		return NONE_BELOW;
@@ -78,7 +122,7 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered)
  */
 static __always_inline void part_add(struct qdisc_record *record, struct qdisc_bank *bank,
 				     __u64 skb, __u64 offered, __u64 departure, __u64 sojourn,
-				     __u32 packets)
+				     __u64 now, __u32 packets)
 {
 	__u64 part = sojourn, below;
 	__s64 paced;
@@ -86,7 +130,7 @@ static __always_inline void part_add(struct qdisc_record *record, struct qdisc_b
 	if (record->traits & QDISC_IS_PARENT) {
 		if (!functions)
 			return;
-		below = time_below(skb, record->depth, offered);
+		below = time_below(skb, record->depth, offered, now);
 		if (below != NONE_BELOW)
 			part = below < sojourn ? sojourn - below : 0;
 	} else if (record->traits & QDISC_PACES) {
@@ -101,13 +145,13 @@ static __always_inline void part_add(struct qdisc_record *record, struct qdisc_b
 /* The same for one that is handed out again: before is what its sojourn was taken for. */
 static __always_inline void part_move(struct qdisc_record *record, struct qdisc_bank *bank,
 				      __u64 skb, __u64 offered, __u64 before, __u64 sojourn,
-				      __u32 packets)
+				      __u64 now, __u32 packets)
 {
 	__u64 below;
 
 	if (!functions || !(record->traits & QDISC_IS_PARENT))
 		return;
-	below = time_below(skb, record->depth, offered);
+	below = time_below(skb, record->depth, offered, now);
 	if (below == NONE_BELOW) {
 		record->counters.exclusive_misses++;
 		return;

@@ -267,6 +267,16 @@ static __always_inline void backlog_set(struct qdisc_record *record, struct qdis
 	backlog_max(bank, bytes, packets);
 }
 
+/* The same, where only the address of the qdisc is known. */
+static __always_inline void backlog_read(struct qdisc_record *record, struct qdisc_bank *bank,
+					 __u64 qdisc_address, __u64 now)
+{
+	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
+
+	backlog_set(record, bank, BPF_CORE_READ(qdisc, qstats.backlog),
+		    BPF_CORE_READ(qdisc, q.qlen), now);
+}
+
 /*
  * The same for a change that comes without a lock, in a qdisc whose own counters
  * are per CPU: where two CPUs meet, the integral is off by the time between them.

@@ -49,7 +49,7 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 	__u32 len = skb->len;
 	struct offer *offer;
 
-	if (!offers)
+	if (!tracing || !offers)
 		return 0;
 	if (id != QDISC_IGNORED) {
 		offer = offer_place(offers, (__u64)dev);
@@ -85,7 +85,7 @@ int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *t
 	struct offer *offer;
 	__u64 address;
 
-	if (!offers)
+	if (!tracing || !offers)
 		return 0;
 	address = address_number(skb, CELL_ENQUEUE);
 	offer = offer_of_skb(offers, address);
@@ -135,7 +135,7 @@ int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *t
 
 	if (offers)
 		offers_not_bypassed(offers, (__u64)txq->dev);
-	if (!skb)
+	if (!tracing || !skb)
 		return 0;
 	out.record = qdisc_known_id((__u64)qdisc);
 	if (out.record == QDISC_IGNORED)
@@ -176,10 +176,10 @@ int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_
 	struct offer *offer;
 	__u64 address;
 
-	if (probe_length(skb->len))
+	if (tracing && probe_length(skb->len))
 		probe_seen(address_number(skb, CELL_TRANSMIT), PROBE_TRANSMIT, PROBE_NO_QDISC,
 			   bpf_ktime_get_ns(), 0);
-	if (!offers)
+	if (!tracing || !offers)
 		return 0;
 	offer = offer_of_device(offers, (__u64)dev);
 	if (!offer || !offer->may_bypass)
@@ -215,7 +215,7 @@ int BPF_PROG(on_kfree_skb, struct sk_buff *skb, void *location)
 
 	int reason;
 
-	if (!offers)
+	if (!tracing || !offers)
 		return 0;
 	reason = drop_reasons_exist() ? (int)ctx[2] : 0;
 	if (at != SLOT_NONE && slot_waits(slot_at(at))) {
@@ -239,7 +239,7 @@ int BPF_PROG(on_consume_skb, struct sk_buff *skb)
 
 	__u64 address;
 
-	if (!offers)
+	if (!tracing || !offers)
 		return 0;
 	address = (__u64)skb;
 	if (functions)
@@ -335,7 +335,7 @@ int BPF_PROG(on_qdisc_destroy, struct Qdisc *qdisc)
 SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(on_netif_receive_skb, struct sk_buff *skb)
 {
-	if (probe_length(skb->len))
+	if (tracing && probe_length(skb->len))
 		probe_seen(address_number(skb, CELL_RECEIVE), PROBE_RECEIVED, PROBE_NO_QDISC,
 			   bpf_ktime_get_ns(), 0);
 	return 0;
@@ -347,7 +347,7 @@ int BPF_PROG(on_tcp_probe, struct sock *sk)
 	__u32 netns = sock_netns(sk);
 	__u64 now = bpf_ktime_get_ns();
 
-	if (netns_wanted(netns, WANTED_PROBES) && tcp_due((__u64)sk, now))
+	if (tracing && netns_wanted(netns, WANTED_PROBES) && tcp_due((__u64)sk, now))
 		tcp_state_tell(sk, netns, now);
 	return 0;
 }
@@ -357,7 +357,7 @@ int BPF_PROG(on_tcp_retransmit_skb, const struct sock *sk, const struct sk_buff 
 {
 	__u32 netns = sock_netns(sk);
 
-	if (netns_wanted(netns, WANTED_PROBES))
+	if (tracing && netns_wanted(netns, WANTED_PROBES))
 		tcp_retransmit_tell(sk, skb, netns, bpf_ktime_get_ns());
 	return 0;
 }

@@ -340,6 +340,8 @@ void tier_detach(struct tier *tier)
 {
 	size_t i;
 
+	/* All stop at once: taking hooks off takes long, and packets come meanwhile. */
+	tier->bpf->bss->tracing = 0;
 	if (tier->qdisc_hooks)
 		qdisc_hooks_detach(tier->qdisc_hooks);
 	for (i = 0; i < TRACEPOINTS_MAX; i++) {
@@ -348,10 +350,7 @@ void tier_detach(struct tier *tier)
 	}
 }
 
-/*
- * The hooks that end a packet's wait come first, those that begin it last: no
- * packet may be offered whose end is not heard of. Functions come before all.
- */
+/* None counts before all are attached. Qdiscs are listed from the moment on that new ones are told. */
 static const char *const attach_order[] = {
 	"qdisc_create", "qdisc_destroy", "qdisc_reset", "kfree_skb", "consume_skb",
 	"netif_receive_skb", "net_dev_start_xmit", "qdisc_dequeue", "qdisc_enqueue",
@@ -406,7 +405,7 @@ int tier_attach(struct tier *tier, struct error *error)
 	for (i = 0; i < sizeof(attach_order) / sizeof(attach_order[0]); i++) {
 		if (attach_tracepoint(tier, i, error))
 			goto fail;
-		/* from its creation on a qdisc is known */
+		
 		if (!i && tier->functions) {
 			tier->created = tier->bpf->bss->qdiscs_created;
 			if (walk(tier, error))
@@ -414,6 +413,7 @@ int tier_attach(struct tier *tier, struct error *error)
 			hook_functions(tier);
 		}
 	}
+	tier->bpf->bss->tracing = 1;
 	return 0;
 fail:
 	tier_detach(tier);
