@@ -165,7 +165,8 @@ static void progress(const struct experiment *run, const struct phase *phase, __
 		     __u64 length_ns)
 {
 	if (run->options->progress)
-		run->options->progress(phase->plan.name, (clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9,
+		run->options->progress(phase->plan.name,
+				       (clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e9,
 				       length_ns / 1e9);
 }
 

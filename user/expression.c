@@ -63,7 +63,7 @@ struct source {
 };
 
 struct figure_kind {
-	unsigned int phases;		/* bits of the kinds of phase that have it; 0: the run has it */
+	unsigned int phases;		/* bits of the kinds of phase with it; 0: the run has it */
 	unsigned int statistics;	/* bits of its statistics; 0: it is a single number */
 	const char *name;
 	enum unit unit;

@@ -190,7 +190,9 @@ int lab_state_parse(struct lab_state *state, const char *text)
 			return -1;
 	}
 	/* What is written back the same is what was meant: no sign, blank or overflow. */
-	return !state->netns_count || lab_state_format(state, again) || strcmp(again, text) ? -1 : 0;
+	if (!state->netns_count || lab_state_format(state, again))
+		return -1;
+	return strcmp(again, text) ? -1 : 0;
 }
 
 static void state_path(const char *prefix, char path[PATH_SIZE])

@@ -541,7 +541,8 @@ static void print_check(const struct result *result, const struct phase *phase, 
 }
 
 /* What a phase after the loads should show; empty for the others. */
-static void name_check(const struct result *result, const struct phase *phase, char *text, size_t size)
+static void name_check(const struct result *result, const struct phase *phase, char *text,
+		       size_t size)
 {
 	bool office = result->scenario.topology == LAB_OFFICE;
 

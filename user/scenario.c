@@ -126,7 +126,7 @@ struct named {
 	const char *name;
 	enum lab_topology topology;
 	const char *otherwise;			/* as in struct scenario */
-	const char *const *assignments;		/* what it changes in the defaults, NULL at the end */
+	const char *const *assignments;		/* what it changes; NULL at the end */
 	const char *help;
 };
 

@@ -523,7 +523,7 @@ static void test_hidden_client(void **state)
 	result_free(&result);
 }
 
-/* Nothing but the client in sight: the way out there is one link. A lost probe keeps what it has. */
+/* Nothing but the client in sight: all of the way is one link. A lost probe keeps its legs. */
 static void test_hidden_client_alone(void **state)
 {
 	struct probe_event events[WAY_POINTS], seen[3];
