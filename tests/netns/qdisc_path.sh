@@ -46,7 +46,8 @@ describe() {
 
 # ---- options ----
 
-# $t and $m, which stand before it: options as tc and as we tell them. tc's rates are bytes/s, its times us.
+# $t and $m, which stand before it: options as tc and as we tell them. tc's rates are
+# bytes/s, its times us.
 definitions='
 	def same(names): all(names[]; $m[.] != null and $t[.] == $m[.]);
 	def us(names): all(names[]; $m[.] != null and $t[.] * 1000 == $m[.]);
