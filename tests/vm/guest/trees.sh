@@ -218,29 +218,29 @@ many="udp,to=@0.3,count=1500,flows=64,size=400"
 tree multiq queues=4
 qdisc eth0 root 10: multiq
 qdisc eth0 10:1 11: pfifo limit 30
-qdisc eth0 10:2 12: tbf rate 4mbit burst 10kb limit 20kb
+qdisc eth0 10:2 12: tbf rate 2mbit burst 10kb limit 20kb
 child eth0 10:3
-send $many,threads=2 tcp,to=@0.2,bytes=1000000
+send $many,threads=2 tcp,to=@0.2,bytes=200000
 drops eth0 10: 12:
 
 tree mq queues=4
 qdisc eth0 root 10: mq
 qdisc eth0 10:1 11: pfifo_fast
-qdisc eth0 10:2 12: tbf rate 4mbit burst 10kb limit 20kb
+qdisc eth0 10:2 12: tbf rate 2mbit burst 10kb limit 20kb
 qdisc eth0 10:3 13: prio
 qdisc eth0 10:4 14: htb default 1
 class eth0 14: 14:1 htb rate 4mbit
 qdisc eth0 14:1 15: pfifo limit 20
-send $many,threads=2 tcp,to=@0.2,bytes=1000000
+send $many,threads=2 tcp,to=@0.2,bytes=200000
 drops eth0 12: 14: 15:
 
 tree mqprio queues=4
 qdisc eth0 root 10: mqprio num_tc 2 map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 2@0 2@2 hw 0
 qdisc eth0 10:1 11: pfifo_fast
-qdisc eth0 10:2 12: tbf rate 4mbit burst 10kb limit 20kb
+qdisc eth0 10:2 12: tbf rate 2mbit burst 10kb limit 20kb
 qdisc eth0 10:3 13: pfifo
-qdisc eth0 10:4 14: tbf rate 4mbit burst 10kb limit 20kb
-send $many $many,priority=1 tcp,to=@0.2,bytes=1000000
+qdisc eth0 10:4 14: tbf rate 2mbit burst 10kb limit 20kb
+send $many $many,priority=1 tcp,to=@0.2,bytes=200000
 drops eth0 12: 14:
 
 # With children of its own: another grafted to it would stop its gates for good, since
@@ -258,7 +258,8 @@ send $many $many,priority=1
 # What comes in on eth0 goes through the qdisc of ifb0.
 tree ifb
 ip_line link add ifb0 type ifb
-ip_line link set ifb0 addrgenmode none up
+ip_line link set ifb0 addrgenmode none
+ip_line link set ifb0 up
 tc_line qdisc add dev eth0 ingress
 tc_line filter add dev eth0 parent ffff: protocol all matchall action mirred egress redirect dev ifb0
 qdisc ifb0 root 10: tbf rate 16mbit burst 10kb limit 30kb
@@ -272,7 +273,8 @@ drops ifb0 10:
 tree requeue devices=2
 for number_of in 0 1; do
 	ip_line link add ifb$number_of txqueuelen 2 type ifb
-	ip_line link set ifb$number_of addrgenmode none up
+	ip_line link set ifb$number_of addrgenmode none
+	ip_line link set ifb$number_of up
 	sink_line link set @t$number_of gso_max_segs 1
 	tc_line qdisc add dev eth$number_of ingress
 	tc_line "filter add dev eth$number_of parent ffff: protocol all matchall" \
@@ -288,7 +290,8 @@ tree bridge
 ip_line link add br0 address $own_mac type bridge
 ip_line link set eth0 master br0
 ip_line address del @0.1/24 dev eth0
-ip_line link set br0 addrgenmode none up
+ip_line link set br0 addrgenmode none
+ip_line link set br0 up
 ip_line address add @0.1/24 dev br0
 ip_line neigh add @0.2 lladdr $sink_mac nud permanent dev br0
 ip_line neigh add @0.3 lladdr $nobody_mac nud permanent dev br0
@@ -305,7 +308,8 @@ ip_line link add bond0 type bond mode active-backup miimon 100
 ip_line link set eth0 master bond0
 ip_line link set eth1 master bond0
 ip_line address del @0.1/24 dev eth0
-ip_line link set bond0 addrgenmode none up
+ip_line link set bond0 addrgenmode none
+ip_line link set bond0 up
 ip_line address add @0.1/24 dev bond0
 ip_line neigh add @0.2 lladdr $sink_mac nud permanent dev bond0
 ip_line neigh add @0.3 lladdr $nobody_mac nud permanent dev bond0
@@ -321,12 +325,14 @@ idle eth1 30:
 
 tree vlan
 ip_line link add link eth0 name eth0.7 type vlan id 7
-ip_line link set eth0.7 addrgenmode none up
+ip_line link set eth0.7 addrgenmode none
+ip_line link set eth0.7 up
 ip_line address add @2.1/24 dev eth0.7
 ip_line neigh add @2.2 lladdr $sink_mac nud permanent dev eth0.7
 ip_line neigh add @2.3 lladdr $nobody_mac nud permanent dev eth0.7
 sink_line link add link @t0 name @t2 type vlan id 7
-sink_line link set @t2 addrgenmode none up
+sink_line link set @t2 addrgenmode none
+sink_line link set @t2 up
 sink_line address add @2.2/24 dev @t2
 sink_line neigh add @2.1 lladdr $own_mac nud permanent dev @t2
 qdisc eth0.7 root 10: htb
@@ -338,7 +344,8 @@ drops eth0 20:
 tree tun
 module tun
 ip_line tuntap add dev tun0 mode tun
-ip_line link set tun0 addrgenmode none up
+ip_line link set tun0 addrgenmode none
+ip_line link set tun0 up
 ip_line address add @2.1/24 dev tun0
 qdisc tun0 root 10: tbf rate 16mbit burst 10kb limit 300kb
 qdisc tun0 10:1 20: pfifo limit 30
@@ -349,10 +356,12 @@ drops tun0 10: 20:
 # Its packets go through eth0 a second time, encrypted.
 tree wireguard
 ip_line link add wg0 mtu 1400 type wireguard
-ip_line link set wg0 addrgenmode none up
+ip_line link set wg0 addrgenmode none
+ip_line link set wg0 up
 ip_line address add @2.1/24 dev wg0
 sink_line link add @t2 mtu 1400 type wireguard
-sink_line link set @t2 addrgenmode none up
+sink_line link set @t2 addrgenmode none
+sink_line link set @t2 up
 sink_line address add @2.2/24 dev @t2
 qdisc wg0 root 10: htb default 1
 class wg0 10: 10:1 htb rate 16mbit

@@ -116,7 +116,8 @@ device_lines() {
 	for ((device = 0; device < tree_devices[$name]; device++)); do
 		echo "link add t$number-$device address $sink_mac $queues type veth" \
 			"peer name eth$device address $own_mac netns $prefix$name $queues"
-		echo "link set t$number-$device addrgenmode none up"
+		echo "link set t$number-$device addrgenmode none"
+		echo "link set t$number-$device up"
 		echo "address add 10.$number.$device.2/24 dev t$number-$device"
 		echo "neigh add 10.$number.$device.1 lladdr $own_mac nud permanent" \
 			"dev t$number-$device"
@@ -128,7 +129,9 @@ own_lines() {
 
 	echo "link set lo up"
 	for ((device = 0; device < tree_devices[$name]; device++)); do
-		echo "link set eth$device addrgenmode none up"
+		# In two steps: the device would come up first.
+		echo "link set eth$device addrgenmode none"
+		echo "link set eth$device up"
 		echo "address add 10.$number.$device.1/24 dev eth$device"
 		echo "neigh add 10.$number.$device.2 lladdr $sink_mac nud permanent dev eth$device"
 		echo "neigh add 10.$number.$device.3 lladdr $nobody_mac nud permanent dev eth$device"
