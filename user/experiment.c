@@ -696,7 +696,8 @@ static void judge_ledgers(struct experiment *run)
 	for (i = 0; i < result->qdisc_count; i++) {
 		const struct result_qdisc *qdisc = &result->qdiscs[i];
 
-		if (!qdisc->root || (!qdisc->traced && qdisc->ledger.agrees == LEDGER_UNKNOWN))
+		if (!qdisc->traced &&
+		    (!qdisc->root || qdisc->ledger.agrees == LEDGER_UNKNOWN))
 			continue;
 		if (qdisc->ledger.agrees == LEDGER_AGREES && !qdisc->ledger.unaccounted)
 			continue;

@@ -42,6 +42,7 @@ static void fill_own(struct ledger *ledger, const struct qdisc_record *record, _
 	ledger->rejected_skbs = counters->rejected_skbs;
 	ledger->rejected_inactive = counters->rejected_inactive;
 	ledger->purged_skbs = counters->purged_skbs;
+	ledger->stolen_skbs = counters->stolen_skbs;
 	ledger->unaccounted = (__s64)(ledger->offered - ledger->measured - ledger->bypassed -
 				      ledger->rejected - ledger->dropped_inside -
 				      ledger->queued);
@@ -77,7 +78,7 @@ static void compare(struct ledger *ledger)
 {
 	__u64 packets = ledger->measured + ledger->bypassed + ledger->unmatched;
 	__u64 drops = ledger->rejected_skbs + ledger->dropped_skbs -
-		      ledger->rejected_inactive - ledger->purged_skbs;
+		      ledger->rejected_inactive - ledger->purged_skbs - ledger->stolen_skbs;
 	__u64 waiting = ledger->kernel.requeues - ledger->requeued;
 
 	ledger->agrees = LEDGER_AGREES;
@@ -88,6 +89,9 @@ static void compare(struct ledger *ledger)
 	if (ledger->rejected_inactive)
 		add_why(ledger, "%llu skbs were refused by a device going down, which the kernel does not count as drops",
 			ledger->rejected_inactive);
+	if (ledger->stolen_skbs)
+		add_why(ledger, "%llu skbs were taken away by a filter action, which the kernel does not count as drops",
+			ledger->stolen_skbs);
 	if (ledger->purged_skbs)
 		add_why(ledger, "%llu skbs were freed when the qdisc was emptied (device down, or it was deleted), which the kernel does not count as drops",
 			ledger->purged_skbs);
@@ -132,14 +136,34 @@ choose_last(const struct qdisc_record *record, const struct qdisc_kernel_counter
 	return room;
 }
 
+/*
+ * What the kernel had counted when the window began: over netlink; of a qdisc that was
+ * not there then, what its record kept when its first packet was seen coming.
+ */
+static const struct qdisc_kernel_counters *
+choose_first(struct ledger *ledger, const struct qdisc_record *record,
+	     const struct qdisc_kernel_counters *before, struct qdisc_kernel_counters *room)
+{
+	if (before || !record->base_valid)
+		return before;
+	memset(room, 0, sizeof(*room));
+	room->packets = record->base_packets;
+	room->drops = record->base_drops;
+	room->requeues = record->base_requeues;
+	room->backlog_packets = record->base_backlog_packets;
+	ledger->before_hooked = record->base_packets;
+	return room;
+}
+
 void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64 queued,
 		 const struct qdisc_kernel_counters *before,
 		 const struct qdisc_kernel_counters *after)
 {
-	struct qdisc_kernel_counters room = { 0 };
+	struct qdisc_kernel_counters first_room, room = { 0 };
 	const struct qdisc_kernel_counters *last = choose_last(record, after, &room);
 
 	memset(ledger, 0, sizeof(*ledger));
+	before = choose_first(ledger, record, before, &first_room);
 	fill_own(ledger, record, queued);
 	if (before)
 		ledger->queued_at_start = before->backlog_packets;
@@ -152,6 +176,9 @@ void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64
 		ledger->agrees = LEDGER_UNKNOWN;
 		add_why(ledger, "the qdisc is gone and the kernel's counters with it");
 	}
+	if (ledger->before_hooked)
+		add_why(ledger, "%llu packets passed before its functions were hooked",
+			ledger->before_hooked);
 	explain_unaccounted(ledger);
 }
 
@@ -260,7 +287,11 @@ static void from_record(struct result_qdisc *qdisc, const struct qdisc_record *r
 	copy_text(qdisc->device, sizeof(qdisc->device), record->device, sizeof(record->device));
 	copy_text(qdisc->kind, sizeof(qdisc->kind), record->kind, sizeof(record->kind));
 	qdisc->traced = true;
-	qdisc->root = true;
+	qdisc->depth = record->depth;
+	qdisc->root = !record->depth;
+	qdisc->is_parent = record->traits & QDISC_IS_PARENT;
+	qdisc->paces = record->traits & QDISC_PACES;
+	qdisc->drops_here = record->counters.drops_here;
 	qdisc->record = index;
 }
 
@@ -382,7 +413,7 @@ static void join_untraced(const struct qdisc_tree *before, const struct qdisc_tr
 		 is_multiqueue(qdisc->kind) ?
 		 "holds no packets of its own; the qdiscs of its queues do" :
 		 holds_nothing(qdisc->kind) ? "not on the transmit side" :
-		 "a child qdisc: this tier measures roots");
+		 "a child qdisc: not measured");
 }
 
 static int compare_qdiscs(const void *a, const void *b)
@@ -472,6 +503,32 @@ static void list_tree(struct result *result, const struct qdisc_tree *tree)
 	}
 }
 
+/* The qdisc whose child this is: on the same device, with the handle that its parent's classid begins with. */
+static __u32 find_parent(const struct result *result, const struct result_qdisc *child)
+{
+	size_t i;
+
+	if (child->parent == TC_H_ROOT || !TC_H_MAJ(child->parent))
+		return RESULT_NO_QDISC;
+	for (i = 0; i < result->qdisc_count; i++) {
+		const struct result_qdisc *qdisc = &result->qdiscs[i];
+
+		if (qdisc != child && qdisc->netns == child->netns &&
+		    qdisc->ifindex == child->ifindex &&
+		    qdisc->handle == TC_H_MAJ(child->parent))
+			return i;
+	}
+	return RESULT_NO_QDISC;
+}
+
+static void set_parents(struct result *result)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++)
+		result->qdiscs[i].parent_qdisc = find_parent(result, &result->qdiscs[i]);
+}
+
 int ledger_join(struct result *result, const struct tracer *tracer,
 		const struct qdisc_tree *before, const struct qdisc_tree *after,
 		struct error *error)
@@ -501,5 +558,8 @@ int ledger_join(struct result *result, const struct tracer *tracer,
 	}
 	qsort(result->qdiscs, result->qdisc_count, sizeof(*result->qdiscs), compare_qdiscs);
 	set_ids(result);
+	set_parents(result);
+	for (i = 0; i < result->qdisc_count; i++)
+		result->losses.before_hooked += result->qdiscs[i].ledger.before_hooked;
 	return 0;
 }

@@ -59,7 +59,9 @@ struct ledger {
 	__u64 unmatched;		/* handed out without a known arrival */
 	__u64 flow_misses;
 	__u64 dropped_skbs, rejected_skbs;	/* what the kernel counts as drops */
-	__u64 rejected_inactive, purged_skbs;	/* of these: what it does not count, see struct qdisc_counters */
+	/* of these: what it does not count, see struct qdisc_counters */
+	__u64 rejected_inactive, purged_skbs, stolen_skbs;
+	__u64 before_hooked;		/* packets that passed before its functions were hooked; not in offered */
 	bool have_kernel;
 	struct qdisc_kernel_counters kernel;	/* differences over the window; backlog at its end */
 	enum ledger_verdict agrees;
@@ -76,8 +78,12 @@ struct result_qdisc {
 	__u32 queue;
 	char kind[16];
 	__u32 handle, parent;
-	bool traced;			/* the tracer saw a packet of it: record is valid */
-	bool root;			/* a root of a tx queue: this tier measures it */
+	bool traced;			/* the tracer has a record of it: record is valid */
+	bool root;			/* a root of a tx queue */
+	unsigned int depth;		/* 0: root; valid where traced */
+	bool is_parent, paces;		/* QDISC_IS_PARENT, QDISC_PACES; valid where traced */
+	__u32 parent_qdisc;		/* index into result.qdiscs, RESULT_NO_QDISC where there is none */
+	__u64 drops_here;		/* skbs that it dropped itself; only where the tier hooks functions */
 	unsigned int record;		/* tracer's index */
 	struct qdisc_info info;		/* options; valid where have_info */
 	bool have_info;
