@@ -141,6 +141,9 @@ static void take_probe(void *context, const struct probe_event *event)
 	struct timeline *timeline = context;
 	struct probe_event *events;
 
+	/* What a child hands to its parent lies within the root's leg, which is not cut further. */
+	if (event->point == PROBE_HANDED_UP)
+		return;
 	events = grow(timeline->probe_events, timeline->probe_event_count,
 		      &timeline->probe_event_capacity, sizeof(*events));
 	if (!events) {
