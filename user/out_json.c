@@ -735,6 +735,11 @@ static cJSON *losses_json(const struct result *result)
 	add_u64(object, "negative", losses->negative);
 	add_u64(object, "stale", losses->stale);
 	add_u64(object, "tcp_flows_full", losses->tcp_flows_full);
+	add_u64(object, "calls_lost", losses->calls_lost);
+	add_u64(object, "qdiscs_unlisted", losses->qdiscs_unlisted);
+	add_u64(object, "functions_unhooked", losses->functions_unhooked);
+	add_u64(object, "exclusive_misses", losses->exclusive_misses);
+	add_u64(object, "before_hooked", losses->before_hooked);
 	add_u64(object, "ping_unmatched", result->ping_unmatched);
 	add_u64(object, "clock_steps", result->clock_steps);
 	return object;

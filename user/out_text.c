@@ -596,6 +596,13 @@ static void add_losses(const struct result *result, FILE *stream)
 	add_loss(stream, &count, "negative sojourns taken as 0", losses->negative);
 	add_loss(stream, &count, "packets whose end was not seen", losses->stale);
 	add_loss(stream, &count, "TCP states not rate-limited", losses->tcp_flows_full);
+	add_loss(stream, &count, "calls not followed to their return", losses->calls_lost);
+	add_loss(stream, &count, "walks over all qdiscs cut short", losses->qdiscs_unlisted);
+	add_loss(stream, &count, "functions of qdiscs not hooked", losses->functions_unhooked);
+	add_loss(stream, &count, "packets whose time in a child is not known",
+		 losses->exclusive_misses);
+	add_loss(stream, &count, "packets of new qdiscs before they were hooked",
+		 losses->before_hooked);
 	add_loss(stream, &count, "probes that ping and the trace do not share",
 		 result->ping_unmatched);
 	add_loss(stream, &count, "steps of the clock", result->clock_steps);
