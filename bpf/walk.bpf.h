@@ -2,28 +2,46 @@
 /*
  * A walk over every qdisc of every wanted network namespace, so that each has its
  * record, and its functions are known, before a packet comes to it. The loader runs
- * it; each step is a function of its own that the verifier checks once.
+ * it. Each kind of list is walked by a function that the verifier checks by itself:
+ * in the older object, which has no bpf_loop(), nested loops would be too much for it.
  */
 #ifndef SOJOURN_WALK_BPF_H
 #define SOJOURN_WALK_BPF_H
 
+#include "kernel.bpf.h"
 #include "qdisc.bpf.h"
 
-#define WALK_NAMESPACES	4096
-#define WALK_DEVICES	2048
-#define WALK_QUEUES	1024
-#define WALK_CHAIN	256	/* qdiscs in one chain of a device's hash table */
+/*
+ * The most that are walked: devices of all namespaces, queues of one, qdiscs of one
+ * chain. Calls may not lie deeper than 8 (MAX_CALL_FRAMES, include/linux/bpf_verifier.h).
+ */
+#define WALK_MOST	(1 << 16)
+#define WALK_OLD	256
+#define DEVICES_OLD	2048
 #define QDISC_HASH	16	/* chains: net_device.qdisc_hash (include/linux/netdevice.h) */
+
+/* A list that is being walked. */
+struct walk {
+	__u64 at;		/* the next element; 0: the end was reached */
+	__u64 end;		/* where it closes */
+	__u64 net;		/* the namespace whose devices are walked */
+	__u32 handle;		/* looked for */
+};
+
+static __always_inline __u64 list_next(__u64 node)
+{
+	return (__u64)BPF_CORE_READ((const struct list_head *)node, next);
+}
+
+static __always_inline __u64 chain_next(__u64 node)
+{
+	return (__u64)BPF_CORE_READ((const struct hlist_node *)node, next);
+}
 
 static __always_inline __u64 chain_first(__u64 dev_address, __u32 chain)
 {
-	__u64 first = 0;
-
-	bpf_probe_read_kernel(&first, sizeof(first),
-			      (void *)(dev_address +
-				       bpf_core_field_offset(struct net_device, qdisc_hash) +
-				       chain * sizeof(first)));
-	return first;
+	return chain_next(dev_address + bpf_core_field_offset(struct net_device, qdisc_hash) +
+			  chain * sizeof(struct hlist_head));
 }
 
 static __always_inline __u64 qdisc_in_chain(__u64 node)
@@ -31,20 +49,33 @@ static __always_inline __u64 qdisc_in_chain(__u64 node)
 	return node - bpf_core_field_offset(struct Qdisc, hash);
 }
 
-/* The qdisc of a chain with that handle, or 0. */
-__noinline __u64 walk_find(__u64 dev_address, __u32 chain, __u32 handle)
+static __always_inline void walk_ended(const struct walk *walk)
 {
-	__u64 node = chain_first(dev_address, chain);
-	const struct Qdisc *qdisc;
-	__u32 i;
+	if (walk->at)
+		count(&losses.walk_cut, 1);
+}
 
-	for (i = 0; i < WALK_CHAIN && node; i++) {
-		qdisc = (const struct Qdisc *)qdisc_in_chain(node);
-		if (BPF_CORE_READ(qdisc, handle) == handle)
-			return (__u64)qdisc;
-		node = (__u64)BPF_CORE_READ((const struct hlist_node *)node, next);
-	}
+static long find_step(__u64 index, void *context)
+{
+	struct walk *walk = context;
+	const struct Qdisc *qdisc;
+
+	if (!walk->at)
+		return 1;
+	qdisc = (const struct Qdisc *)qdisc_in_chain(walk->at);
+	if (BPF_CORE_READ(qdisc, handle) == walk->handle)
+		return 1;
+	walk->at = chain_next(walk->at);
 	return 0;
+}
+
+/* The qdisc of a chain with that handle, or 0. */
+static __always_inline __u64 walk_find(__u64 dev_address, __u32 chain, __u32 handle)
+{
+	struct walk walk = { .at = chain_first(dev_address, chain), .handle = handle };
+
+	repeat(WALK_MOST, find_step, &walk, WALK_OLD);
+	return walk.at ? qdisc_in_chain(walk.at) : 0;
 }
 
 /* The parent of a child qdisc, or 0. A root is in no chain (net/sched/sch_api.c, qdisc_hash_add()). */
@@ -90,81 +121,106 @@ __noinline int walk_qdisc(__u64 qdisc_address)
 	return 0;
 }
 
-__noinline int walk_chain(__u64 dev_address, __u32 chain)
+static long chain_step(__u64 index, void *context)
 {
-	__u64 node = chain_first(dev_address, chain);
-	__u32 i;
+	struct walk *walk = context;
 
-	for (i = 0; i < WALK_CHAIN && node; i++) {
-		walk_qdisc(qdisc_in_chain(node));
-		node = (__u64)BPF_CORE_READ((const struct hlist_node *)node, next);
+	if (!walk->at)
+		return 1;
+	walk_qdisc(qdisc_in_chain(walk->at));
+	walk->at = chain_next(walk->at);
+	return 0;
+}
+
+static __always_inline void walk_chain(__u64 dev_address, __u32 chain)
+{
+	struct walk walk = { .at = chain_first(dev_address, chain) };
+
+	repeat(WALK_MOST, chain_step, &walk, WALK_OLD);
+	walk_ended(&walk);
+}
+
+static long queue_step(__u64 index, void *context)
+{
+	const struct netdev_queue *queue;
+	struct walk *walk = context;
+	__u64 qdisc;
+
+	if (walk->at == walk->end) {
+		walk->at = 0;
+		return 1;
 	}
-	if (node)
-		count(&losses.walk_cut, 1);
+	queue = (const void *)walk->at;
+	qdisc = (__u64)BPF_CORE_READ(queue, qdisc_sleeping);
+	if (qdisc)
+		walk_qdisc(qdisc);
+	walk->at += bpf_core_type_size(struct netdev_queue);
 	return 0;
 }
 
 __noinline int walk_device(__u64 dev_address)
 {
 	const struct net_device *dev = (const struct net_device *)dev_address;
-	__u32 queues = BPF_CORE_READ(dev, num_tx_queues), i;
-	const struct netdev_queue *queue;
-	__u64 qdisc;
+	struct walk walk = { .at = (__u64)BPF_CORE_READ(dev, _tx) };
+	__u32 i;
 
-	for (i = 0; i < WALK_QUEUES && i < queues; i++) {
-		queue = (const void *)((__u64)BPF_CORE_READ(dev, _tx) +
-				       i * bpf_core_type_size(struct netdev_queue));
-		qdisc = (__u64)BPF_CORE_READ(queue, qdisc_sleeping);
-		if (qdisc)
-			walk_qdisc(qdisc);
-	}
-	if (i < queues)
-		count(&losses.walk_cut, 1);
+	walk.end = walk.at + (__u64)BPF_CORE_READ(dev, num_tx_queues) *
+			     bpf_core_type_size(struct netdev_queue);
+	repeat(WALK_MOST, queue_step, &walk, WALK_OLD);
+	walk_ended(&walk);
 	for (i = 0; i < QDISC_HASH; i++)
 		walk_chain(dev_address, i);
 	return 0;
 }
 
-__noinline int walk_namespace(__u64 net_address)
+/* On to the next namespace; the ring of all closes at walk->end. */
+static __always_inline void walk_next_namespace(struct walk *walk)
 {
-	const struct net *net = (const struct net *)net_address;
-	__u64 head = net_address + bpf_core_field_offset(struct net, dev_base_head);
-	__u64 at = (__u64)BPF_CORE_READ(net, dev_base_head.next);
-	const struct net_device *dev;
-	__u32 i;
+	__u64 node = list_next(walk->net + bpf_core_field_offset(struct net, list));
 
-	if (!netns_wanted(BPF_CORE_READ(net, ns.inum), WANTED_QDISCS))
-		return 0;
-	for (i = 0; i < WALK_DEVICES && at && at != head; i++) {
-		dev = (const void *)(at - bpf_core_field_offset(struct net_device, dev_list));
-		if (BPF_CORE_READ(dev, nd_net.net) != net)
-			return 0;
-		walk_device((__u64)dev);
-		at = (__u64)BPF_CORE_READ((const struct list_head *)at, next);
-	}
-	if (i == WALK_DEVICES)
-		count(&losses.walk_cut, 1);
-	return 0;
+	walk->net = node - bpf_core_field_offset(struct net, list);
+	walk->at = node == walk->end ? 0 : walk->net;
 }
 
 /*
- * All namespaces are in one ring (net_namespace_list), ours among them. Its head is
- * in no namespace: what would be its first device does not say that it is in there.
+ * One device, or the beginning of a namespace (at is the namespace itself). The head
+ * of the ring of namespaces (net_namespace_list) is in none: what would be its first
+ * device does not say that it is in there.
  */
+static long device_step(__u64 index, void *context)
+{
+	struct walk *walk = context;
+	__u64 head = walk->net + bpf_core_field_offset(struct net, dev_base_head);
+	const struct net *net = (const struct net *)walk->net;
+	const struct net_device *dev;
+
+	if (walk->at == walk->net) {
+		if (netns_wanted(BPF_CORE_READ(net, ns.inum), WANTED_QDISCS))
+			walk->at = list_next(head);
+		else
+			walk_next_namespace(walk);
+		return !walk->at;
+	}
+	dev = (const void *)(walk->at - bpf_core_field_offset(struct net_device, dev_list));
+	if (walk->at == head || BPF_CORE_READ(dev, nd_net.net) != net) {
+		walk_next_namespace(walk);
+		return !walk->at;
+	}
+	walk_device((__u64)dev);
+	walk->at = list_next(walk->at);
+	return !walk->at;
+}
+
 static __always_inline void walk_all(void)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task();
-	const struct net *own = BPF_CORE_READ(task, nsproxy, net_ns);
-	__u64 begin = (__u64)own + bpf_core_field_offset(struct net, list), at = begin;
-	__u32 i;
+	struct walk walk = {};
 
-	for (i = 0; i < WALK_NAMESPACES && at; i++) {
-		walk_namespace(at - bpf_core_field_offset(struct net, list));
-		at = (__u64)BPF_CORE_READ((const struct list_head *)at, next);
-		if (at == begin)
-			return;
-	}
-	count(&losses.walk_cut, 1);
+	walk.net = (__u64)BPF_CORE_READ(task, nsproxy, net_ns);
+	walk.at = walk.net;
+	walk.end = walk.net + bpf_core_field_offset(struct net, list);
+	repeat(WALK_MOST, device_step, &walk, DEVICES_OLD);
+	walk_ended(&walk);
 }
 
 #endif
