@@ -12,6 +12,7 @@
 #   class DEVICE PARENT CLASSID KIND...
 #   tc_line TEXT                         another line for tc(8)
 #   send SENDER..., answer SENDER...     traffic (tests/netns/traffic.c) from the tree, to the tree
+#   meanwhile tc|ip TEXT                 a command between them
 #   program ARGUMENT...                  traffic ARGUMENT... runs meanwhile
 #   drops DEVICE HANDLE...               there it must drop
 #   requeues DEVICE HANDLE...            there packets must come back
@@ -70,6 +71,7 @@ sink_line() { add tree_sink "$@"; }
 tc_line() { add tree_tc "$@"; }
 send() { add tree_traffic own "$@"; }
 answer() { add tree_traffic sink "$@"; }
+meanwhile() { add tree_traffic "$@"; }
 program() { add tree_programs "$@"; }
 
 # facts NAME DEVICE HANDLE...: what the judge is told
@@ -289,17 +291,19 @@ start_programs() {
 }
 
 run_traffic() {
-	local whence line netns
+	local whence line command
 
 	while read -r whence line; do
-		[[ -n $whence ]] || continue
-		netns=$prefix$current
-		[[ $whence == sink ]] && netns=${prefix}sink
+		case $whence in
+		own) command=("$programs/traffic" "$prefix$current") ;;
+		sink) command=("$programs/traffic" "${prefix}sink") ;;
+		tc | ip) command=("$whence" -n "$prefix$current") ;;
+		*) continue ;;
+		esac
 		read -ra line <<<"$line"
-		if ! "$programs/traffic" "$netns" "${line[@]}" >>"$work/traffic.out" \
-			2>"$work/traffic.err" </dev/null; then
-			fail "$current: traffic ${line[*]}: $(head -n 2 "$work/traffic.err")"
-		fi
+		"${command[@]}" "${line[@]}" >>"$work/traffic.out" 2>"$work/traffic.err" \
+			</dev/null && continue
+		fail "$current: ${line[*]}: $(head -n 2 "$work/traffic.err")"
 	done <<<"${tree_traffic[$current]:-}"
 }
 
