@@ -16,7 +16,7 @@ starved() {
 	jq -e 'any(.phases[] | select(.kind == "load");
 		.iperf3.sum_received.bits_per_second <
 			(if .name == "upload" then 4.6e6 else 17.5e6 end) or
-		.probes.sent < 0.9 * (.end_ns - .begin_ns) / 0.2e9)' "$json" >/dev/null
+		.probes.sent < 0.8 * (.end_ns - .begin_ns) / 0.2e9)' "$json" >/dev/null
 }
 
 run_unstarved() {
