@@ -66,6 +66,7 @@ $(BUILD)/user/%.o: user/%.c $(BUILD)/flags
 
 # The dependency files tell who includes the skeleton only after the first build.
 $(patsubst %.c,$(BUILD)/%.o,$(SKELETON_SOURCES)): | $(SKELETONS)
+$(BUILD)/tests/hook_function.o: | $(SKELETONS)
 
 # One source, two objects: the second for kernels before 5.17 (bpf/kernel.bpf.h).
 $(BUILD)/sojourn.bpf.o: BPF_VARIANT := -mcpu=v3
