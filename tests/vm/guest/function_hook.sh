@@ -68,7 +68,7 @@ start() {
 	asked=0
 	read_answer 120
 	[[ $answer == ready ]] && return
-	fail "${way:-both}: the programs were not loaded: $answer"
+	fail "$way: the programs were not loaded: $answer"
 	exit 1
 }
 
@@ -161,6 +161,7 @@ make_tree
 if can_trampolines; then
 	try_way fentry
 else
+	way=fentry
 	start fentry
 	ask dequeue "$(address htb_dequeue sch_htb)"
 	finish
