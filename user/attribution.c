@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/pkt_sched.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attribution.h"
-#include "units.h"
+#include "verdict.h"
 
 /*
  * An increase is worth explaining where its mean is at least 5 ms, which an
@@ -17,42 +17,8 @@
 #define INCREASE_LEAST_NS	0.5e6
 #define INCREASE_FACTOR		2
 
-/* From this share on a single qdisc is named as the place. */
-#define SHARE_MAIN		0.5
-
-/* Of qdiscs that only together explain the increase, those are named that hold this much. */
-#define SHARE_NAMED		0.05
-
-/* A qdisc with less than this of it is not to blame. */
-#define SHARE_INNOCENT		0.01
-
 /* Bytes of an Ethernet frame with an MTU of 1500: a queue that holds less in the mean is empty. */
 #define FULL_PACKET		1514
-
-#define LEG_KINDS	(LEG_STACK + 1)
-
-/* Text that grows in a buffer of fixed size; what finds no room is cut off. */
-struct text {
-	char *buffer;
-	size_t size, used;
-};
-
-static void add_text(struct text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add_text(struct text *text, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(text->buffer + text->used, text->size - text->used, format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		text->used += (size_t)length;
-	if (text->used >= text->size)
-		text->used = text->size - 1;
-}
 
 const char *share_text(double share, char text[SHARE_TEXT])
 {
@@ -70,72 +36,7 @@ const char *share_text(double share, char text[SHARE_TEXT])
 	return text;
 }
 
-static void add_percent(struct text *text, double share)
-{
-	char buffer[SHARE_TEXT];
-
-	add_text(text, "%s", share_text(share, buffer));
-}
-
-static void add_time(struct text *text, double ns)
-{
-	char buffer[UNITS_TEXT];
-
-	add_text(text, "%s", units_time_text(ns < 0 ? 0 : ns, buffer));
-}
-
-static void add_qdisc(struct text *text, const struct result_qdisc *qdisc)
-{
-	char handle[16];
-
-	add_text(text, "%s %s on %s", qdisc->kind, qdisc_handle_text(qdisc->handle, handle),
-		 qdisc->device);
-	if (qdisc->netns_name[0])
-		add_text(text, " in %s", qdisc->netns_name);
-}
-
-/* " in pl-gw", where the namespace has a name. */
-static void add_host(struct text *text, const struct result *result, __u32 netns)
-{
-	const char *name = result_netns_name(result, netns);
-
-	if (name && name[0])
-		add_text(text, " in %s", name);
-}
-
-/* "the gateway's ", or "NETNS's " where its part is not known. */
-static void add_owner(struct text *text, const struct result *result,
-		      const struct result_qdisc *qdisc)
-{
-	unsigned int i;
-
-	for (i = 0; i < result->host_count; i++) {
-		if (result->hosts[i].netns != qdisc->netns)
-			continue;
-		add_text(text, "the %s's ", result->hosts[i].role);
-		return;
-	}
-	if (qdisc->netns_name[0])
-		add_text(text, "%s's ", qdisc->netns_name);
-	else
-		add_text(text, "this host's ");
-}
-
 /* ---- arithmetic ---- */
-
-/* What one load phase is judged by. */
-struct judged {
-	const struct result *result;
-	const struct phase *idle;
-	struct phase *load;
-	struct attribution *attribution;
-};
-
-static bool is_of(const struct result *result, const struct probe *probe,
-		  const struct phase *phase)
-{
-	return probe->phase == (int)(phase - result->phases) && !probe->lost;
-}
 
 static double sum_of_increases(const struct judged *judged)
 {
@@ -144,55 +45,92 @@ static double sum_of_increases(const struct judged *judged)
 	size_t i;
 
 	for (i = 0; i < result->probe_count; i++)
-		if (is_of(result, &result->probes[i], judged->load))
+		if (probe_is_of(result, &result->probes[i], judged->load))
 			sum += (double)result->probes[i].rtt_ns - idle;
 	return sum;
 }
 
-static const struct phase_qdisc *find_qdisc(const struct phase *phase, __u32 qdisc)
-{
-	unsigned int i;
+/* Time of a probe in a qdisc, by one of the definitions that follow. */
+typedef __u64 time_in(const struct result *result, const struct probe *probe, __u32 qdisc);
 
-	for (i = 0; i < phase->qdisc_count; i++)
-		if (phase->qdiscs[i].qdisc == qdisc)
-			return &phase->qdiscs[i];
-	return NULL;
+static __u64 exclusive_time(const struct result *result, const struct probe *probe, __u32 qdisc)
+{
+	(void)result;
+	return probe_exclusive_time_in(probe, qdisc);
 }
 
-/* The idle median of the same; a qdisc that the idle phase does not list held none. */
-static double sum_of_own_increases(const struct judged *judged, __u32 qdisc)
+/* In the qdisc itself and in the children that it made by itself. */
+static __u64 held_time(const struct result *result, const struct probe *probe, __u32 qdisc)
 {
-	const struct phase_qdisc *idle = find_qdisc(judged->idle, qdisc);
-	const struct result *result = judged->result;
-	double median = idle ? (double)idle->own_median_ns : 0, sum = 0;
-	size_t i;
+	__u64 sum = 0;
+	unsigned int i;
 
-	for (i = 0; i < result->probe_count; i++)
-		if (is_of(result, &result->probes[i], judged->load))
-			sum += (double)probe_time_in(&result->probes[i], qdisc) - median;
+	for (i = 0; i < probe->leg_count; i++)
+		if (probe->legs[i].kind == LEG_QDISC &&
+		    result_known_as(result, probe->legs[i].qdisc) == qdisc)
+			sum += probe->legs[i].ns;
 	return sum;
 }
 
-/* Roots only: a root's sojourn holds its children's, so shares of roots may be added. */
-static double fill_shares(const struct judged *judged, double increases)
+/* A qdisc that the idle phase does not list held none: its median is 0. */
+static double sum_over_load(const struct judged *judged, __u32 qdisc, time_in *time, double median)
 {
-	struct attribution *attribution = judged->attribution;
+	const struct result *result = judged->result;
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < result->probe_count; i++)
+		if (probe_is_of(result, &result->probes[i], judged->load))
+			sum += (double)time(result, &result->probes[i], qdisc) - median;
+	return sum;
+}
+
+/* values: room for one of each probe. */
+static double held_median(const struct judged *judged, __u32 qdisc, __u64 *values)
+{
+	const struct result *result = judged->result;
+	struct summary summary;
+	__u64 count = 0;
+	size_t i;
+
+	for (i = 0; i < result->probe_count; i++)
+		if (probe_is_of(result, &result->probes[i], judged->idle))
+			values[count++] = held_time(result, &result->probes[i], qdisc);
+	summary_of_values(values, count, &summary);
+	return (double)summary.p50;
+}
+
+static void fill_shares_of(const struct judged *judged, struct phase_qdisc *qdisc,
+			   double increases, __u64 *values)
+{
+	const struct phase_qdisc *idle = phase_qdisc_find(judged->idle, qdisc->qdisc);
+	double median = idle ? (double)idle->own_median_ns : 0;
+	double exclusive_median = idle ? (double)idle->own_exclusive_median_ns : 0;
+	__u32 index = qdisc->qdisc;
+
+	qdisc->share = sum_over_load(judged, index, probe_time_in, median) / increases;
+	qdisc->exclusive_share = NAN;
+	if (qdisc->have_exclusive)
+		qdisc->exclusive_share = sum_over_load(judged, index, exclusive_time,
+						       exclusive_median) / increases;
+	qdisc->held_share = NAN;
+	if (result_known_as(judged->result, index) == index)
+		qdisc->held_share = sum_over_load(judged, index, held_time,
+						  held_median(judged, index, values)) /
+				    increases;
+}
+
+/* Returns what the roots explain together: a root's sojourn holds its children's. */
+static double fill_shares(const struct judged *judged, double increases, __u64 *values)
+{
 	struct phase *load = judged->load;
 	double explained = 0;
 	unsigned int i;
 
 	for (i = 0; i < load->qdisc_count; i++) {
-		struct phase_qdisc *qdisc = &load->qdiscs[i];
-
-		if (!judged->result->qdiscs[qdisc->qdisc].root)
-			continue;
-		qdisc->share = sum_of_own_increases(judged, qdisc->qdisc) / increases;
-		explained += qdisc->share;
-		if (attribution->cause_qdisc == RESULT_NO_QDISC ||
-		    qdisc->share > attribution->cause_share) {
-			attribution->cause_qdisc = qdisc->qdisc;
-			attribution->cause_share = qdisc->share;
-		}
+		fill_shares_of(judged, &load->qdiscs[i], increases, values);
+		if (judged->result->qdiscs[load->qdiscs[i].qdisc].root)
+			explained += load->qdiscs[i].share;
 	}
 	return explained;
 }
@@ -200,6 +138,164 @@ static double fill_shares(const struct judged *judged, double increases)
 static double clamp_share(double share)
 {
 	return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* ---- what held the packets ---- */
+
+static const struct phase_qdisc *largest_root(const struct judged *judged)
+{
+	const struct phase_qdisc *largest = NULL, *qdisc;
+	unsigned int i;
+
+	for (i = 0; i < judged->load->qdisc_count; i++) {
+		qdisc = &judged->load->qdiscs[i];
+		if (judged->result->qdiscs[qdisc->qdisc].root &&
+		    (!largest || qdisc->share > largest->share))
+			largest = qdisc;
+	}
+	return largest;
+}
+
+/* Where one root explains the increase, the one in its tree; else the one of all. */
+static const struct phase_qdisc *largest_holder(const struct judged *judged)
+{
+	const struct phase_qdisc *root = largest_root(judged), *largest = root, *qdisc;
+	unsigned int i;
+
+	for (i = 0; root && i < judged->load->qdisc_count; i++) {
+		qdisc = &judged->load->qdiscs[i];
+		if (root->share >= SHARE_MAIN && qdisc != root &&
+		    !result_is_below(judged->result, qdisc->qdisc, root->qdisc))
+			continue;
+		if (qdisc->held_share > largest->held_share)
+			largest = qdisc;
+	}
+	return largest;
+}
+
+/* Of a qdisc and the children that it made by itself, the one that held most. */
+static __u32 find_queue(const struct judged *judged, const struct phase_qdisc *cause)
+{
+	const struct phase_qdisc *most = cause, *qdisc;
+	unsigned int i;
+
+	for (i = 0; i < judged->load->qdisc_count; i++) {
+		qdisc = &judged->load->qdiscs[i];
+		if (result_known_as(judged->result, qdisc->qdisc) == cause->qdisc &&
+		    qdisc->exclusive_share > most->exclusive_share)
+			most = qdisc;
+	}
+	return most->qdisc;
+}
+
+/* Are all children that a user has set up measured? (In the share are those that are not.) */
+static bool sees_all_below(const struct result *result, __u32 qdisc)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++)
+		if (!result->qdiscs[i].traced && result_is_below(result, (__u32)i, qdisc) &&
+		    result_known_as(result, (__u32)i) != qdisc)
+			return false;
+	return true;
+}
+
+/* Of all its packets under load, since pacing is what it does to them, not to probes. */
+static void fill_pacing(const struct phase_qdisc *qdisc, struct cause *cause)
+{
+	cause->paced_ns = cause->queued_ns = NAN;
+	if (!qdisc->have_paced || !qdisc->paced.count || !qdisc->summary.count)
+		return;
+	cause->paced_ns = qdisc->paced.mean;
+	cause->queued_ns = qdisc->summary.mean - qdisc->paced.mean;
+	cause->is_pacing = cause->paced_ns > cause->queued_ns;
+}
+
+static void fill_cause(const struct judged *judged)
+{
+	struct cause *cause = &judged->attribution->cause;
+	const struct phase_qdisc *qdisc = largest_holder(judged);
+
+	if (!qdisc)
+		return;
+	cause->qdisc = qdisc->qdisc;
+	cause->share = qdisc->share;
+	cause->held_share = qdisc->held_share;
+	cause->held_is_known = sees_all_below(judged->result, qdisc->qdisc);
+	cause->waits_in = find_queue(judged, qdisc);
+	fill_pacing(qdisc, cause);
+}
+
+/* ---- what held them back ---- */
+
+static __u32 find_by_handle(const struct result *result, const struct qdisc_info *on, __u32 handle)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++)
+		if (result->qdiscs[i].netns == on->netns &&
+		    result->qdiscs[i].ifindex == on->ifindex &&
+		    result->qdiscs[i].handle == handle)
+			return (__u32)i;
+	return RESULT_NO_QDISC;
+}
+
+static void name_holder(const struct result *result, const struct load_snapshot *end,
+			const struct qdisc_info *held, struct cause *cause)
+{
+	const struct qdisc_holder *holder = &cause->holder;
+
+	cause->holder_qdisc = RESULT_NO_QDISC;
+	if (holder->kind == HOLDER_QDISC && &end->tree.qdiscs[holder->index] == held) {
+		cause->holder_qdisc = cause->waits_in;
+	} else if (holder->kind == HOLDER_QDISC) {
+		cause->holder_qdisc = find_by_handle(result, held,
+						     end->tree.qdiscs[holder->index].handle);
+	} else if (holder->kind == HOLDER_CLASS) {
+		cause->holder_class = end->classes.classes[holder->index].classid;
+		cause->holder_qdisc = find_by_handle(result, held,
+						     TC_H_MAJ(cause->holder_class));
+	}
+}
+
+/* Cut text is cut between characters (UTF-8), not within one. */
+static void end_at_character(char *text, size_t size)
+{
+	size_t length = strlen(text);
+
+	if (length + 1 < size)
+		return;
+	while (length && ((unsigned char)text[length - 1] & 0xc0) == 0x80)
+		length--;
+	if (length && ((unsigned char)text[length - 1] & 0x80))
+		length--;
+	text[length] = '\0';
+}
+
+static void fill_holder(const struct judged *judged)
+{
+	const struct load_snapshot *begin = &judged->load->load.begin;
+	const struct load_snapshot *end = &judged->load->load.end;
+	const struct qdisc_snapshot before = { &begin->tree, &begin->classes };
+	const struct qdisc_snapshot after = { &end->tree, &end->classes };
+	struct cause *cause = &judged->attribution->cause;
+	const struct result_qdisc *queue;
+	const struct qdisc_info *held;
+	struct qdisc_path path;
+
+	if (cause->qdisc == RESULT_NO_QDISC || !end->taken)
+		return;
+	queue = &judged->result->qdiscs[cause->waits_in];
+	held = qdisc_tree_find(&end->tree, queue->netns, queue->ifindex, queue->parent,
+			       queue->handle);
+	if (!held)
+		return;
+	cause->have_path = true;
+	qdisc_path_find(&path, &after, held);
+	qdisc_path_text(&path, &after, cause->path, sizeof(cause->path));
+	end_at_character(cause->path, sizeof(cause->path));
+	qdisc_holder_find(&cause->holder, begin->taken ? &before : NULL, &after, held);
+	name_holder(judged->result, end, held, cause);
 }
 
 /* ---- where the probes left what is traced ---- */
@@ -257,7 +353,7 @@ static void add_edges(const struct judged *judged, const struct probe *probe, st
 
 		if (!edge)
 			continue;
-		if (is_of(judged->result, probe, judged->load))
+		if (probe_is_of(judged->result, probe, judged->load))
 			edge->load_ns += (double)probe->legs[i].ns / judged->load->received;
 		else
 			edge->idle_ns += (double)probe->legs[i].ns / judged->idle->received;
@@ -275,8 +371,8 @@ static void fill_beyond(const struct judged *judged)
 	size_t probe;
 
 	for (probe = 0; probe < result->probe_count; probe++)
-		if (is_of(result, &result->probes[probe], judged->load) ||
-		    is_of(result, &result->probes[probe], judged->idle))
+		if (probe_is_of(result, &result->probes[probe], judged->load) ||
+		    probe_is_of(result, &result->probes[probe], judged->idle))
 			add_edges(judged, &result->probes[probe], edges, &count);
 	for (i = 0; i < count; i++) {
 		if (edges[i].load_ns - edges[i].idle_ns <= most)
@@ -290,7 +386,7 @@ static void fill_beyond(const struct judged *judged)
 
 /* ---- those that it was not ---- */
 
-static bool any_probe_passed(const struct judged *judged, __u32 qdisc)
+static bool any_probe_passed(const struct judged *judged, __u32 root)
 {
 	const struct result *result = judged->result;
 	unsigned int leg;
@@ -299,10 +395,10 @@ static bool any_probe_passed(const struct judged *judged, __u32 qdisc)
 	for (i = 0; i < result->probe_count; i++) {
 		const struct probe *probe = &result->probes[i];
 
-		if (!is_of(result, probe, judged->load))
+		if (!probe_is_of(result, probe, judged->load))
 			continue;
 		for (leg = 0; leg < probe->leg_count; leg++)
-			if (probe->legs[leg].kind == LEG_QDISC && probe->legs[leg].qdisc == qdisc)
+			if (probe->legs[leg].kind == LEG_QDISC && probe->legs[leg].root == root)
 				return true;
 	}
 	return false;
@@ -316,9 +412,9 @@ static bool is_innocent(const struct judged *judged, const struct phase_qdisc *q
 
 	if (!suspect->root || fabs(qdisc->share) >= SHARE_INNOCENT)
 		return false;
-	if (attribution->cause_qdisc != RESULT_NO_QDISC &&
-	    attribution->cause_share >= SHARE_INNOCENT &&
-	    judged->result->qdiscs[attribution->cause_qdisc].netns == suspect->netns)
+	if (attribution->cause.qdisc != RESULT_NO_QDISC &&
+	    attribution->cause.share >= SHARE_INNOCENT &&
+	    judged->result->qdiscs[attribution->cause.qdisc].netns == suspect->netns)
 		return false;
 	return any_probe_passed(judged, qdisc->qdisc);
 }
@@ -344,244 +440,12 @@ static void fill_exonerated(const struct judged *judged)
 	}
 }
 
-/* ---- the cause: why a qdisc held packets ---- */
-
-static const struct qdisc_option *find_option(const struct result_qdisc *qdisc, const char *name)
-{
-	unsigned int i;
-
-	if (!qdisc->have_info)
-		return NULL;
-	for (i = 0; i < qdisc->info.option_count; i++)
-		if (!strcmp(qdisc->info.options[i].name, name))
-			return &qdisc->info.options[i];
-	return NULL;
-}
-
-static void describe_cause(const struct judged *judged, struct text *text)
-{
-	__u32 cause = judged->attribution->cause_qdisc;
-	const struct phase_qdisc *loaded = find_qdisc(judged->load, cause);
-	const struct qdisc_option *rate = find_option(&judged->result->qdiscs[cause], "rate");
-	char buffer[UNITS_TEXT];
-
-	if (!loaded)
-		return;
-	if (rate && rate->value)
-		add_text(text, "rate %s, ", units_rate_text((double)rate->value, buffer));
-	add_text(text, "standing backlog up to %s",
-		 units_size_text((double)loaded->backlog_bytes_max, buffer));
-	if (rate && rate->value)
-		add_text(text, " = %s at that rate",
-			 units_time_text((double)loaded->backlog_bytes_max * 8e9 /
-					 (double)rate->value, buffer));
-	else
-		add_text(text, " (%llu packets)", loaded->backlog_packets_max);
-	add_text(text, ", %llu drop%s", loaded->drops, loaded->drops == 1 ? "" : "s");
-}
-
-/* ---- the verdict ---- */
-
-static void add_fraction(const struct judged *judged, struct text *text, double share)
-{
-	double increase = judged->attribution->rtt_increase_ns;
-
-	add_percent(text, share);
-	add_text(text, " of the RTT increase under %s (", judged->load->plan.name);
-	add_time(text, share * increase);
-	add_text(text, " of ");
-	add_time(text, increase);
-	add_text(text, ")");
-}
-
-static void say_main(const struct judged *judged, struct text *text)
-{
-	const struct attribution *attribution = judged->attribution;
-
-	add_fraction(judged, text, attribution->cause_share);
-	add_text(text, " was spent waiting in ");
-	add_qdisc(text, &judged->result->qdiscs[attribution->cause_qdisc]);
-}
-
-static int compare_shares(const void *a, const void *b)
-{
-	const struct phase_qdisc *const *left = a, *const *right = b;
-
-	return ((*left)->share < (*right)->share) - ((*left)->share > (*right)->share);
-}
-
-/* No qdisc holds half of it alone; together they do. */
-static int say_several(const struct judged *judged, struct text *text)
-{
-	const struct phase *load = judged->load;
-	const struct phase_qdisc **sorted = calloc(load->qdisc_count + 1, sizeof(*sorted));
-	unsigned int i, count = 0;
-
-	if (!sorted)
-		return -1;
-	for (i = 0; i < load->qdisc_count; i++)
-		if (load->qdiscs[i].share >= SHARE_NAMED)
-			sorted[count++] = &load->qdiscs[i];
-	qsort(sorted, count, sizeof(*sorted), compare_shares);
-	add_fraction(judged, text, judged->attribution->explained);
-	add_text(text, " was spent waiting in several qdiscs: ");
-	for (i = 0; i < count; i++) {
-		add_text(text, "%s", i ? ", " : "");
-		add_qdisc(text, &judged->result->qdiscs[sorted[i]->qdisc]);
-		add_text(text, " ");
-		add_percent(text, sorted[i]->share);
-	}
-	free(sorted);
-	return 0;
-}
-
-/* Mean of a kind of leg per received probe of a phase. */
-static double mean_of_legs(const struct result *result, const struct phase *phase,
-			   enum leg_kind kind)
-{
-	double sum = 0;
-	__u64 count = 0;
-	unsigned int leg;
-	size_t i;
-
-	for (i = 0; i < result->probe_count; i++) {
-		const struct probe *probe = &result->probes[i];
-
-		if (!is_of(result, probe, phase))
-			continue;
-		count++;
-		for (leg = 0; leg < probe->leg_count; leg++)
-			if (probe->legs[leg].kind == kind)
-				sum += (double)probe->legs[leg].ns;
-	}
-	return count ? sum / (double)count : 0;
-}
-
-static void say_place(const struct judged *judged, struct text *text)
-{
-	static const char *const places[LEG_KINDS] = {
-		[LEG_DRIVER] = "in the drivers of this host's devices",
-		[LEG_LINK] = "between the devices (the link, or what lies beyond it)",
-		[LEG_STACK] = "in the network stack of this host",
-	};
-	unsigned int kind, place = LEG_QDISC;
-	double grown, most = 0;
-
-	for (kind = LEG_DRIVER; kind < LEG_KINDS; kind++) {
-		grown = mean_of_legs(judged->result, judged->load, kind) -
-			mean_of_legs(judged->result, judged->idle, kind);
-		if (grown > most) {
-			most = grown;
-			place = kind;
-		}
-	}
-	if (!places[place] || most <= judged->attribution->unexplained_ns / 2)
-		return;
-	add_text(text, ", ");
-	add_time(text, most);
-	add_text(text, " of it %s", places[place]);
-}
-
-static void say_elsewhere(const struct judged *judged, struct text *text)
-{
-	const struct attribution *attribution = judged->attribution;
-
-	add_text(text, "not on the devices traced: ");
-	add_time(text, attribution->unexplained_ns);
-	add_text(text, " of ");
-	add_time(text, attribution->rtt_increase_ns);
-	if (attribution->beyond_device[0]) {
-		add_text(text, " are beyond %s", attribution->beyond_device);
-		add_host(text, judged->result, attribution->beyond_netns);
-		add_text(text, " (RTT increase under %s)", judged->load->plan.name);
-	} else {
-		add_text(text, " of the RTT increase under %s passed outside of their qdiscs",
-			 judged->load->plan.name);
-		say_place(judged, text);
-	}
-	if (attribution->cause_qdisc != RESULT_NO_QDISC &&
-	    attribution->cause_share >= SHARE_INNOCENT) {
-		add_text(text, "; the largest share, ");
-		add_percent(text, attribution->cause_share);
-		add_text(text, ", was in ");
-		add_qdisc(text, &judged->result->qdiscs[attribution->cause_qdisc]);
-	}
-}
-
-/* Is there another qdisc of that kind on that host, so that the kind alone is no name? */
-static bool has_namesake(const struct result *result, const struct result_qdisc *qdisc)
-{
-	size_t i;
-
-	for (i = 0; i < result->qdisc_count; i++) {
-		const struct result_qdisc *other = &result->qdiscs[i];
-
-		if (other != qdisc && other->root && other->netns == qdisc->netns &&
-		    !strcmp(other->kind, qdisc->kind))
-			return true;
-	}
-	return false;
-}
-
-static void say_innocent(const struct judged *judged, const struct exoneration *innocent,
-			 struct text *text)
-{
-	const struct result_qdisc *qdisc = &judged->result->qdiscs[innocent->qdisc];
-
-	add_text(text, "; not ");
-	add_owner(text, judged->result, qdisc);
-	add_text(text, "%s", qdisc->kind);
-	if (has_namesake(judged->result, qdisc))
-		add_text(text, " on %s", qdisc->device);
-	add_text(text, ": %s (share < 1 %%)", innocent->empty ? "its queue was empty" :
-		 "what waited in it did not hold up the probes");
-}
-
-static void say_no_increase(const struct judged *judged, struct text *text)
-{
-	add_text(text, "the load did not raise the RTT: median ");
-	add_time(text, (double)judged->load->rtt.p50);
-	add_text(text, " under %s, ", judged->load->plan.name);
-	add_time(text, (double)judged->idle->rtt.p50);
-	add_text(text, " when idle.");
-}
-
-static void say_no_answer(const struct judged *judged, struct text *text)
-{
-	const struct phase *missing = judged->idle->received ? judged->load : judged->idle;
-
-	if (missing->sent)
-		add_text(text, "no verdict: all %u probes of the %s phase were lost.",
-			 missing->sent, missing->plan.name);
-	else
-		add_text(text, "no verdict: the %s phase has no probes.", missing->plan.name);
-}
+/* ---- the whole ---- */
 
 static bool is_worth_explaining(double increase, double idle)
 {
 	return increase >= INCREASE_FELT_NS ||
 	       (increase >= INCREASE_LEAST_NS && increase >= INCREASE_FACTOR * idle);
-}
-
-static int fill_verdict(const struct judged *judged, struct text *verdict)
-{
-	struct attribution *attribution = judged->attribution;
-	struct text cause = { attribution->cause_text, sizeof(attribution->cause_text), 0 };
-	bool known = attribution->cause_qdisc != RESULT_NO_QDISC;
-	unsigned int i;
-
-	if (known && attribution->explained >= SHARE_MAIN)
-		describe_cause(judged, &cause);
-	if (known && attribution->cause_share >= SHARE_MAIN)
-		say_main(judged, verdict);
-	else if (!known || attribution->explained < SHARE_MAIN)
-		say_elsewhere(judged, verdict);
-	else if (say_several(judged, verdict))
-		return -1;
-	for (i = 0; i < attribution->exonerated_count; i++)
-		say_innocent(judged, &attribution->exonerated[i], verdict);
-	add_text(verdict, ".");
-	return 0;
 }
 
 /* What no qdisc explains was beyond one device, or else the device is not named. */
@@ -599,17 +463,34 @@ static void fill_outside(const struct judged *judged)
 	attribution->beyond_ns = 0;
 }
 
+static int explain(const struct judged *judged, double increases)
+{
+	struct attribution *attribution = judged->attribution;
+	__u64 *values = calloc(judged->result->probe_count + 1, sizeof(*values));
+
+	if (!values)
+		return -1;
+	attribution->explained = clamp_share(fill_shares(judged, increases, values));
+	free(values);
+	attribution->unexplained_ns = (1 - attribution->explained) * attribution->rtt_increase_ns;
+	fill_cause(judged);
+	fill_holder(judged);
+	fill_outside(judged);
+	fill_exonerated(judged);
+	return verdict_fill(judged);
+}
+
 static int fill_one(const struct judged *judged)
 {
 	struct attribution *attribution = judged->attribution;
-	struct text verdict = { attribution->verdict, sizeof(attribution->verdict), 0 };
 	double increases;
 
 	memset(attribution, 0, sizeof(*attribution));
-	attribution->cause_qdisc = RESULT_NO_QDISC;
-	attribution->cause_share = NAN;
+	attribution->cause.qdisc = attribution->cause.waits_in = RESULT_NO_QDISC;
+	attribution->cause.holder_qdisc = RESULT_NO_QDISC;
+	attribution->cause.share = attribution->cause.held_share = NAN;
 	if (!judged->idle->received || !judged->load->received) {
-		say_no_answer(judged, &verdict);
+		verdict_fill_no_answer(judged);
 		return 0;
 	}
 	increases = sum_of_increases(judged);
@@ -618,15 +499,10 @@ static int fill_one(const struct judged *judged)
 					      (double)judged->idle->rtt.p50;
 	attribution->valid = is_worth_explaining(attribution->rtt_increase_ns,
 						 (double)judged->idle->rtt.p50);
-	if (!attribution->valid) {
-		say_no_increase(judged, &verdict);
-		return 0;
-	}
-	attribution->explained = clamp_share(fill_shares(judged, increases));
-	attribution->unexplained_ns = (1 - attribution->explained) * attribution->rtt_increase_ns;
-	fill_outside(judged);
-	fill_exonerated(judged);
-	return fill_verdict(judged, &verdict);
+	if (attribution->valid)
+		return explain(judged, increases);
+	verdict_fill_no_increase(judged);
+	return 0;
 }
 
 int attribution_fill(struct result *result, struct error *error)

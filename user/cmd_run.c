@@ -33,9 +33,10 @@ struct run_options {
 	size_t fail_if_count;
 	const char *netns[LIST_MAX];
 	size_t netns_count;
+	enum tracer_tier tier;
 };
 
-enum { OPTION_JSON = 256, OPTION_OUT, OPTION_SET, OPTION_FAIL_IF, OPTION_NETNS };
+enum { OPTION_JSON = 256, OPTION_OUT, OPTION_SET, OPTION_FAIL_IF, OPTION_NETNS, OPTION_TIER };
 
 static const struct option long_options[] = {
 	{ "json", required_argument, NULL, OPTION_JSON },
@@ -43,6 +44,7 @@ static const struct option long_options[] = {
 	{ "set", required_argument, NULL, OPTION_SET },
 	{ "fail-if", required_argument, NULL, OPTION_FAIL_IF },
 	{ "netns", required_argument, NULL, OPTION_NETNS },
+	{ "tier", required_argument, NULL, OPTION_TIER },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -81,6 +83,19 @@ static int add(const char *list[LIST_MAX], size_t *count, const char *option)
 	return EXIT_OK;
 }
 
+static int parse_tier(const char *name, enum tracer_tier *tier)
+{
+	if (!strcmp(name, "functions"))
+		*tier = TIER_FUNCTIONS;
+	else if (!strcmp(name, "tracepoints"))
+		*tier = TIER_TRACEPOINTS;
+	else
+		return command_fail(&cmd_run, EXIT_USAGE,
+				    "--tier %s: there are the tiers functions and tracepoints; without --tier it is the best that works",
+				    name);
+	return EXIT_OK;
+}
+
 static int parse_options(int argc, char *argv[], struct run_options *options)
 {
 	int option, code = EXIT_OK;
@@ -103,6 +118,9 @@ static int parse_options(int argc, char *argv[], struct run_options *options)
 			break;
 		case OPTION_NETNS:
 			code = add(options->netns, &options->netns_count, "--netns");
+			break;
+		case OPTION_TIER:
+			code = parse_tier(optarg, &options->tier);
 			break;
 		default:
 			code = bad_option(option, argv[optind - 1]);
@@ -345,6 +363,7 @@ static int run_experiment(struct run_options *options, const struct scenario *sc
 		.guard = guard,
 		.netns = options->netns_count ? options->netns : NULL,
 		.netns_count = options->netns_count,
+		.tier = options->tier,
 		.progress = show_progress,
 	};
 	struct experiment_output output = { 0 };
@@ -449,6 +468,9 @@ static void help(void)
 	     "  --fail-if EXPR  exit with 1 where EXPR holds, as in 'load.rtt.p99 > 20ms'\n"
 	     "  --netns NAME    trace this namespace and no other (default: all of the lab's); may be\n"
 	     "                  repeated. The verdict then knows of its devices alone\n"
+	     "  --tier TIER     functions: every qdisc of a tree by itself; tracepoints: roots only;\n"
+	     "                  without it functions where the kernel allows it. `sojourn doctor`\n"
+	     "                  tells which work here\n"
 	     "\n"
 	     "Exit codes: 0 done; 1 a --fail-if held; 2 bad usage; 3 cannot run here; 4 done,\n"
 	     "but incomplete; 130, 143 interrupted, everything removed.\n");
@@ -459,7 +481,7 @@ static void help(void)
 
 const struct command cmd_run = {
 	.name = "run",
-	.usage = "run [SCENARIO] [--json FILE|-] [--out DIR] [--set KEY=VALUE]... [--fail-if EXPR]... [--netns NAME]...",
+	.usage = "run [SCENARIO] [--json FILE|-] [--out DIR] [--set KEY=VALUE]... [--fail-if EXPR]... [--netns NAME]... [--tier TIER]",
 	.summary = "run a scenario and say where the packets waited",
 	.run = run,
 	.help = help,

@@ -353,6 +353,7 @@ static int start_tracer(struct experiment *run, struct error *error)
 {
 	__u32 wanted[NETNS_MAX + 1], client = lab_netns_inode(run->lab, LAB_CLIENT);
 	struct tracer_options options = {
+		.tier = run->options->tier,
 		.netns = wanted,
 		.netns_count = run->netns_count,
 		.probe_netns = wanted,
@@ -462,6 +463,42 @@ static void put_away(struct child *child, char **text)
 	child_free(child);
 }
 
+/* What the kernel tells of every qdisc and class; to name what held packets back. */
+static int take_snapshot(struct experiment *run, struct load_snapshot *snapshot,
+			 struct error *error)
+{
+	size_t i;
+
+	if (witness_read(&snapshot->tree, run->netns, run->netns_count, error))
+		return -1;
+	for (i = 0; i < run->netns_count; i++)
+		if (qdisc_classes_read(&snapshot->classes, &snapshot->tree, run->netns[i].fd,
+				       error))
+			return -1;
+	snapshot->taken = true;
+	return 0;
+}
+
+/*
+ * At the begin and the end of the load's window, while it still fills the queues: a
+ * class that is out of tokens does not say so later. The end also where the client
+ * ended before its time.
+ */
+static int take_due_snapshots(struct experiment *run, struct phase_load *load,
+			      struct error *error)
+{
+	__u64 gone = clock_ns(CLOCK_MONOTONIC) - run->client.started_ns;
+	__u64 margin = run->scenario->margin_ns, length = run->scenario->load_ns;
+	bool over = run->client.ended || gone + margin >= length;
+
+	if (!load->begin.taken && !over && gone >= margin &&
+	    take_snapshot(run, &load->begin, error))
+		return -1;
+	if (!load->end.taken && over)
+		return take_snapshot(run, &load->end, error);
+	return 0;
+}
+
 /* A load: from the client's start to its end. */
 static int run_load(struct experiment *run, struct phase *phase, struct error *error)
 {
@@ -471,7 +508,7 @@ static int run_load(struct experiment *run, struct phase *phase, struct error *e
 		return -1;
 	while (!run->client.ended) {
 		progress(run, phase, run->client.started_ns, length);
-		if (turn(run, error))
+		if (turn(run, error) || take_due_snapshots(run, &phase->load, error))
 			return -1;
 		if (run->ping.ended && !pinged(&run->ping))
 			return failed_child(&run->ping, "ping", error);
@@ -687,6 +724,7 @@ static int keep_tool(struct result *result, const struct tracer *tracer, struct 
 	if (!uname(&names))
 		snprintf(result->kernel, sizeof(result->kernel), "%s", names.release);
 	snprintf(result->tier, sizeof(result->tier), "%s", tracer_tier(tracer));
+	snprintf(result->tier_why, sizeof(result->tier_why), "%s", tracer_tier_why(tracer));
 	hooks = tracer_hooks(tracer, &result->hook_count);
 	result->hooks = calloc(result->hook_count, sizeof(*hooks));
 	if (!result->hooks)

@@ -12,6 +12,7 @@
 #include "guard.h"
 #include "result.h"
 #include "scenario.h"
+#include "tracer.h"
 
 /* The most namespaces that can be traced. */
 #define EXPERIMENT_NETNS_MAX	64
@@ -25,6 +26,7 @@ struct experiment_options {
 	 */
 	const char *const *netns;
 	size_t netns_count;
+	enum tracer_tier tier;
 	/* Told about progress: phase, seconds of it gone and in all. May be NULL. */
 	void (*progress)(const char *phase, double gone_s, double all_s);
 };

@@ -157,7 +157,7 @@ static const char *get_loss(const struct source *source, double *value)
 static const char *get_sojourn(const struct source *source, double *value)
 {
 	const struct phase *load = result_load_of(source->result, source->phase);
-	__u32 cause = load ? load->load.attribution.cause_qdisc : RESULT_NO_QDISC;
+	__u32 cause = load ? load->load.attribution.cause.qdisc : RESULT_NO_QDISC;
 	unsigned int i;
 
 	if (cause == RESULT_NO_QDISC)
@@ -223,9 +223,21 @@ static const char *get_share(const struct source *source, double *value)
 {
 	const struct attribution *attribution = &source->phase->load.attribution;
 
-	if (!attribution->valid || attribution->cause_qdisc == RESULT_NO_QDISC)
+	if (!attribution->valid || attribution->cause.qdisc == RESULT_NO_QDISC)
 		return "there was no RTT increase to attribute, or no qdisc to attribute it to";
-	*value = attribution->cause_share;
+	*value = attribution->cause.share;
+	return NULL;
+}
+
+static const char *get_exclusive_share(const struct source *source, double *value)
+{
+	const struct attribution *attribution = &source->phase->load.attribution;
+
+	if (!attribution->valid || attribution->cause.qdisc == RESULT_NO_QDISC)
+		return "there was no RTT increase to attribute, or no qdisc to attribute it to";
+	if (!attribution->cause.held_is_known)
+		return "this tier does not see the children of the cause qdisc";
+	*value = attribution->cause.held_share;
 	return NULL;
 }
 
@@ -269,6 +281,8 @@ static const struct figure_kind kinds[] = {
 	{ UNDER_LOAD, 0, "increase", UNIT_TIME, get_increase, "mean RTT increase over idle" },
 	{ UNDER_LOAD, 0, "share", UNIT_FRACTION, get_share,
 	  "of the RTT increase, in the cause qdisc" },
+	{ UNDER_LOAD, 0, "exclusive_share", UNIT_FRACTION, get_exclusive_share,
+	  "of it, in the cause qdisc itself" },
 	{ UNDER_LOAD, 0, "explained", UNIT_FRACTION, get_explained,
 	  "of the RTT increase, in all traced qdiscs" },
 	{ UNDER_LOAD, 0, "sent_rate", UNIT_RATE, get_sent_rate, "iperf3's sender" },

@@ -14,6 +14,7 @@
 
 #include "attribution.h"
 #include "out.h"
+#include "qdisc_options.h"
 
 #define SCHEMA		"sojourn/1"
 
@@ -65,6 +66,15 @@ static void add_nonzero(cJSON *object, const char *name, __u64 value)
 {
 	if (value)
 		add_u64(object, name, value);
+	else
+		cJSON_AddNullToObject(object, name);
+}
+
+/* Text of which the empty one says that there is none. */
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+	if (*text)
+		cJSON_AddStringToObject(object, name, text);
 	else
 		cJSON_AddNullToObject(object, name);
 }
@@ -164,6 +174,7 @@ static cJSON *tool_json(const struct result *result)
 	cJSON_AddStringToObject(tool, "version", result->version);
 	cJSON_AddStringToObject(tool, "kernel", result->kernel);
 	cJSON_AddStringToObject(tool, "tier", result->tier);
+	add_text(tool, "tier_why", result->tier_why);
 	hooks = cJSON_AddArrayToObject(tool, "hooks");
 	for (i = 0; i < result->hook_count; i++) {
 		hook = cJSON_CreateObject();
@@ -209,21 +220,38 @@ static void write_hosts(struct writer *writer, const struct result *result)
 
 /* ---- qdiscs ---- */
 
+static void add_option(cJSON *config, const struct qdisc_option *option)
+{
+	char text[QDISC_OPTION_TEXT];
+
+	switch (option->unit) {
+	case OPTION_BIT_PER_S:
+	case OPTION_BYTES:
+	case OPTION_PACKETS:
+	case OPTION_NS:
+	case OPTION_NUMBER:
+		add_u64(config, option->name, option->value);
+		break;
+	case OPTION_PER_BILLION:
+		add_double(config, option->name, (double)option->value / 1e9);
+		break;
+	case OPTION_HANDLE:
+	case OPTION_SIGNED:
+	case OPTION_WORD:
+	case OPTION_PRIOMAP:
+	case OPTION_QUEUES:
+		cJSON_AddStringToObject(config, option->name, qdisc_option_text(option, text));
+		break;
+	}
+}
+
 static cJSON *config_json(const struct result_qdisc *qdisc)
 {
 	cJSON *config = cJSON_CreateObject();
-	char handle[16];
 	unsigned int i;
 
-	for (i = 0; qdisc->have_info && i < qdisc->info.option_count; i++) {
-		const struct qdisc_option *option = &qdisc->info.options[i];
-
-		if (option->unit == OPTION_HANDLE)
-			cJSON_AddStringToObject(config, option->name,
-						qdisc_handle_text((__u32)option->value, handle));
-		else
-			add_u64(config, option->name, option->value);
-	}
+	for (i = 0; qdisc->have_info && i < qdisc->info.option_count; i++)
+		add_option(config, &qdisc->info.options[i]);
 	return config;
 }
 
@@ -246,6 +274,8 @@ static cJSON *ledger_json(const struct ledger *ledger)
 	add_u64(object, "rejected_skbs", ledger->rejected_skbs);
 	add_u64(object, "rejected_inactive", ledger->rejected_inactive);
 	add_u64(object, "purged_skbs", ledger->purged_skbs);
+	add_u64(object, "stolen_skbs", ledger->stolen_skbs);
+	add_u64(object, "before_hooked", ledger->before_hooked);
 	return object;
 }
 
@@ -293,7 +323,17 @@ static const char *parent_text(__u32 parent, char text[16])
 	return qdisc_handle_text(parent, text);
 }
 
-static cJSON *qdisc_json(const struct result_qdisc *qdisc)
+/* Skbs that it dropped itself: only where its functions are hooked. */
+static void add_drops_here(cJSON *object, const struct result *result,
+			   const struct result_qdisc *qdisc, __u64 drops)
+{
+	if (qdisc->traced && result_sees_children(result))
+		add_u64(object, "drops_here", drops);
+	else
+		cJSON_AddNullToObject(object, "drops_here");
+}
+
+static cJSON *qdisc_json(const struct result *result, const struct result_qdisc *qdisc)
 {
 	cJSON *object = cJSON_CreateObject();
 	char text[16];
@@ -310,8 +350,14 @@ static cJSON *qdisc_json(const struct result_qdisc *qdisc)
 	cJSON_AddStringToObject(object, "path", qdisc->path);
 	cJSON_AddBoolToObject(object, "root", qdisc->root);
 	cJSON_AddBoolToObject(object, "traced", qdisc->traced);
+	add_qdisc(object, "parent_qdisc", result, qdisc->parent_qdisc);
+	if (qdisc->traced)
+		add_u64(object, "depth", qdisc->depth);
+	else
+		cJSON_AddNullToObject(object, "depth");
 	cJSON_AddItemToObject(object, "config", config_json(qdisc));
 	cJSON_AddItemToObject(object, "ledger", ledger_json(&qdisc->ledger));
+	add_drops_here(object, result, qdisc, qdisc->drops_here);
 	cJSON_AddItemToObject(object, "kernel", kernel_json(&qdisc->ledger));
 	add_agrees(object, &qdisc->ledger);
 	return object;
@@ -323,7 +369,7 @@ static void write_qdiscs(struct writer *writer, const struct result *result)
 
 	open_member(writer, "qdiscs", "[");
 	for (i = 0; i < result->qdisc_count; i++)
-		write_element(writer, qdisc_json(&result->qdiscs[i]));
+		write_element(writer, qdisc_json(result, &result->qdiscs[i]));
 	close_member(writer, "]");
 }
 
@@ -390,45 +436,38 @@ static cJSON *histogram_json(const struct histogram *histogram)
 	return object;
 }
 
-/* A child has its root's major number in its parent; handle 0 can have no children. */
-static bool has_children(const struct result *result, const struct result_qdisc *qdisc)
+static void add_summary_if(cJSON *object, const char *name, bool known,
+			   const struct summary *summary)
 {
-	size_t i;
-
-	for (i = 0; i < result->qdisc_count; i++) {
-		const struct result_qdisc *other = &result->qdiscs[i];
-
-		if (other != qdisc && other->netns == qdisc->netns &&
-		    other->ifindex == qdisc->ifindex && other->parent != TC_H_ROOT &&
-		    TC_H_MAJ(qdisc->handle) &&
-		    TC_H_MAJ(other->parent) == TC_H_MAJ(qdisc->handle))
-			return true;
-	}
-	return false;
+	cJSON_AddItemToObject(object, name,
+			      known ? summary_json(summary, false) : cJSON_CreateNull());
 }
 
 static cJSON *phase_qdisc_json(const struct result *result, const struct phase_qdisc *qdisc)
 {
-	bool alone = !has_children(result, &result->qdiscs[qdisc->qdisc]);
 	cJSON *object = cJSON_CreateObject();
 
 	add_qdisc(object, "id", result, qdisc->qdisc);
 	add_u64(object, "packets", qdisc->packets);
 	cJSON_AddItemToObject(object, "sojourn_ns", summary_json(&qdisc->summary, false));
-	/* Of a root with children the roots' events do not tell which part was whose. */
-	cJSON_AddItemToObject(object, "exclusive_ns",
-			      alone ? summary_json(&qdisc->summary, false) : cJSON_CreateNull());
-	cJSON_AddNullToObject(object, "paced_ns");
+	add_summary_if(object, "exclusive_ns", qdisc->have_exclusive, &qdisc->exclusive);
+	add_summary_if(object, "paced_ns", qdisc->have_paced, &qdisc->paced);
 	cJSON_AddItemToObject(object, "wait_before_drop_ns",
 			      summary_json(&qdisc->wait_before_drop, false));
 	add_u64(object, "backlog_bytes_max", qdisc->backlog_bytes_max);
 	add_u64(object, "backlog_packets_max", qdisc->backlog_packets_max);
 	add_double(object, "backlog_bytes_mean", qdisc->backlog_bytes_mean);
 	add_u64(object, "drops", qdisc->drops);
+	add_drops_here(object, result, &result->qdiscs[qdisc->qdisc], qdisc->drops_here);
 	add_u64(object, "own_median_ns", qdisc->own_median_ns);
+	if (qdisc->have_exclusive)
+		add_u64(object, "own_exclusive_median_ns", qdisc->own_exclusive_median_ns);
+	else
+		cJSON_AddNullToObject(object, "own_exclusive_median_ns");
 	add_u64(object, "histogram_negative", histogram_negative(&qdisc->sojourn));
 	cJSON_AddItemToObject(object, "histogram", histogram_json(&qdisc->sojourn));
 	add_double(object, "share", qdisc->share);
+	add_double(object, "exclusive_share", qdisc->exclusive_share);
 	return object;
 }
 
@@ -482,17 +521,48 @@ static cJSON *phase_iperf3_json(const struct phase *phase)
 	return object;
 }
 
-static cJSON *cause_json(const struct result *result, const struct attribution *attribution)
+static cJSON *holder_json(const struct result *result, const struct cause *cause)
 {
-	cJSON *cause;
+	static const char *const kinds[] = {
+		[HOLDER_DEVICE] = "device",
+		[HOLDER_QDISC] = "qdisc",
+		[HOLDER_CLASS] = "class",
+	};
+	char class[16] = "";
+	cJSON *object;
 
-	if (!qdisc_id(result, attribution->cause_qdisc))
+	if (!cause->have_path)
 		return cJSON_CreateNull();
-	cause = cJSON_CreateObject();
-	add_qdisc(cause, "qdisc", result, attribution->cause_qdisc);
-	add_double(cause, "share", attribution->cause_share);
-	cJSON_AddStringToObject(cause, "text", attribution->cause_text);
-	return cause;
+	object = cJSON_CreateObject();
+	cJSON_AddStringToObject(object, "kind", kinds[cause->holder.kind]);
+	add_qdisc(object, "qdisc", result, cause->holder_qdisc);
+	if (cause->holder_class)
+		qdisc_handle_text(cause->holder_class, class);
+	add_text(object, "class", class);
+	cJSON_AddStringToObject(object, "text", cause->holder.text);
+	add_nonzero(object, "rate", cause->holder.rate_bit_per_s);
+	cJSON_AddBoolToObject(object, "seen", cause->holder.seen);
+	return object;
+}
+
+static cJSON *cause_json(const struct result *result, const struct cause *cause)
+{
+	cJSON *object;
+
+	if (!qdisc_id(result, cause->qdisc))
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	add_qdisc(object, "qdisc", result, cause->qdisc);
+	add_double(object, "share", cause->share);
+	add_double(object, "exclusive_share", cause->held_is_known ? cause->held_share : NAN);
+	add_qdisc(object, "waits_in", result, cause->waits_in);
+	cJSON_AddStringToObject(object, "text", cause->text);
+	add_text(object, "path", cause->path);
+	cJSON_AddItemToObject(object, "held_by", holder_json(result, cause));
+	cJSON_AddBoolToObject(object, "pacing", cause->is_pacing);
+	add_double(object, "paced_ns", cause->paced_ns);
+	add_double(object, "queued_ns", cause->queued_ns);
+	return object;
 }
 
 static cJSON *beyond_json(const struct result *result, const struct attribution *attribution)
@@ -539,7 +609,7 @@ static cJSON *attribution_json(const struct result *result, const struct phase *
 	add_double(object, "explained", attribution->valid ? attribution->explained : NAN);
 	add_double(object, "unexplained_ns",
 		   attribution->valid ? attribution->unexplained_ns : NAN);
-	cJSON_AddItemToObject(object, "cause", cause_json(result, attribution));
+	cJSON_AddItemToObject(object, "cause", cause_json(result, &attribution->cause));
 	cJSON_AddItemToObject(object, "beyond", beyond_json(result, attribution));
 	cJSON_AddItemToObject(object, "exonerated", exonerated_json(result, attribution));
 	cJSON_AddStringToObject(object, "verdict", verdict);
@@ -614,8 +684,10 @@ static cJSON *leg_json(const struct result *result, const struct leg *leg)
 	cJSON *object = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(object, "kind", kinds[leg->kind]);
-	if (leg->kind == LEG_QDISC)
+	if (leg->kind == LEG_QDISC) {
 		add_qdisc(object, "qdisc", result, leg->qdisc);
+		add_qdisc(object, "root", result, leg->root);
+	}
 	if (leg->kind != LEG_STACK)
 		cJSON_AddStringToObject(object, "device", leg->device);
 	add_netns(object, result, leg->netns);
@@ -747,42 +819,59 @@ static cJSON *losses_json(const struct result *result)
 
 /* ---- timeline ---- */
 
-static void summarize_sample(const struct qdisc_sample *sample, struct histogram *histogram,
-			     struct summary *summary)
+/* The figures of a slice that can be plotted; room: for the buckets. */
+static cJSON *sampled_json(const struct sample_histogram *sample, struct histogram *room)
 {
+	cJSON *object = cJSON_CreateObject();
+	struct summary summary;
 	unsigned int i;
 
-	histogram_init(histogram);
-	histogram->count = (__u64)sample->count;
-	histogram->sum = sample->sum;
-	histogram->min = sample->min;
-	histogram->max = sample->max;
+	histogram_init(room);
+	room->count = (__u64)sample->count;
+	room->sum = sample->sum;
+	room->min = sample->min;
+	room->max = sample->max;
 	for (i = 0; i < sample->part_count; i++)
 		if (sample->parts[i].bucket < HISTOGRAM_BUCKETS)
-			histogram->counts[sample->parts[i].bucket] = sample->parts[i].count;
-	histogram_summary(histogram, summary);
+			room->counts[sample->parts[i].bucket] = sample->parts[i].count;
+	histogram_summary(room, &summary);
+	if (summary.count) {
+		add_u64(object, "p50", summary.p50);
+		add_u64(object, "max", summary.max);
+	} else {
+		cJSON_AddNullToObject(object, "p50");
+		cJSON_AddNullToObject(object, "max");
+	}
+	return object;
+}
+
+/* Exclusive or paced time, by what the qdisc is; of others there is none. */
+static void add_part(cJSON *object, const struct result *result,
+		     const struct qdisc_sample *sample, struct histogram *room)
+{
+	const struct result_qdisc *qdisc;
+
+	if (sample->qdisc >= result->qdisc_count)
+		return;
+	qdisc = &result->qdiscs[sample->qdisc];
+	if (qdisc->is_parent && result_sees_children(result))
+		cJSON_AddItemToObject(object, "exclusive_ns", sampled_json(&sample->part, room));
+	else if (qdisc->paces)
+		cJSON_AddItemToObject(object, "paced_ns", sampled_json(&sample->part, room));
 }
 
 static cJSON *sample_json(const struct result *result, const struct qdisc_sample *sample,
 			  struct histogram *room)
 {
-	cJSON *object = cJSON_CreateObject(), *sojourn;
-	struct summary summary;
+	cJSON *object = cJSON_CreateObject();
 
-	summarize_sample(sample, room, &summary);
 	add_qdisc(object, "qdisc", result, sample->qdisc);
 	add_u64(object, "begin_ns", sample->begin_ns);
 	add_u64(object, "end_ns", sample->end_ns);
 	/* A slice that only takes requeued packets back has less than none: a sum of slices is right. */
-	add_s64(object, "packets", sample->count);
-	sojourn = cJSON_AddObjectToObject(object, "sojourn_ns");
-	if (summary.count) {
-		add_u64(sojourn, "p50", summary.p50);
-		add_u64(sojourn, "max", summary.max);
-	} else {
-		cJSON_AddNullToObject(sojourn, "p50");
-		cJSON_AddNullToObject(sojourn, "max");
-	}
+	add_s64(object, "packets", sample->sojourn.count);
+	cJSON_AddItemToObject(object, "sojourn_ns", sampled_json(&sample->sojourn, room));
+	add_part(object, result, sample, room);
 	add_u64(object, "backlog_bytes_max", sample->backlog_bytes_max);
 	add_u64(object, "backlog_packets_max", sample->backlog_packets_max);
 	add_double(object, "backlog_bytes_mean", sample->backlog_bytes_mean);

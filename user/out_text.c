@@ -23,19 +23,30 @@ static void print_bold(FILE *file, bool color, const char *text)
 	fprintf(file, color ? "\033[1m%s\033[0m" : "%s", text);
 }
 
+/* Characters of a text; the continuation bytes of UTF-8 are none. */
+static size_t columns_of(const char *text, size_t length)
+{
+	size_t i, columns = 0;
+
+	for (i = 0; i < length; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return columns;
+}
+
 /*
  * Print words up to the line's width; further lines are indented, the first one
  * by the spaces that text begins with. Ends the line.
  */
 static void print_wrapped(FILE *file, unsigned int indent, const char *text)
 {
-	size_t column = strspn(text, " "), length;
+	size_t column = strspn(text, " "), length, width;
 	bool first = true;
 
 	fprintf(file, "%*s", (int)column, "");
 	for (text += column; *text; text += strspn(text, " \n")) {
 		length = strcspn(text, " \n");
-		if (!first && column + 1 + length > LINE_WIDTH) {
+		width = columns_of(text, length);
+		if (!first && column + 1 + width > LINE_WIDTH) {
 			fprintf(file, "\n%*s", (int)indent, "");
 			column = indent;
 		} else if (!first) {
@@ -43,7 +54,7 @@ static void print_wrapped(FILE *file, unsigned int indent, const char *text)
 			column++;
 		}
 		fwrite(text, 1, length, file);
-		column += length;
+		column += width;
 		text += length;
 		first = false;
 	}
@@ -197,6 +208,71 @@ static void name_qdisc(const struct result_qdisc *qdisc, char *text, size_t size
 		 qdisc->parent == TC_H_ROOT ? "" : qdisc_handle_text(qdisc->parent, parent));
 }
 
+/* The same, of a child by "fq_codel 110: parent 1:11" below its parent, indented by its level. */
+static void name_in_tree(const struct result_qdisc *qdisc, unsigned int level, char *text,
+			 size_t size)
+{
+	char handle[16], parent[16];
+
+	if (!level)
+		name_qdisc(qdisc, text, size);
+	else
+		snprintf(text, size, "%*s%s %s parent %s", (int)(2 * level), "", qdisc->kind,
+			 qdisc_handle_text(qdisc->handle, handle),
+			 qdisc_handle_text(qdisc->parent, parent));
+}
+
+/* ---- trees ---- */
+
+/* Called for every qdisc, the children of each right behind it and a level deeper. */
+typedef void visit_qdisc(const struct result *result, __u32 qdisc, unsigned int level,
+			 void *context);
+
+static bool is_child_of(const struct result *result, size_t child, __u32 parent)
+{
+	return result->qdiscs[child].traced && !result->qdiscs[child].root &&
+	       result->qdiscs[child].parent_qdisc == parent;
+}
+
+static bool has_traced_children(const struct result *result, __u32 qdisc)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++)
+		if (is_child_of(result, i, qdisc))
+			return true;
+	return false;
+}
+
+static void visit_tree(const struct result *result, __u32 qdisc, unsigned int level,
+		       visit_qdisc *visit, void *context)
+{
+	size_t i;
+
+	visit(result, qdisc, level, context);
+	for (i = 0; i < result->qdisc_count; i++)
+		if (is_child_of(result, i, qdisc))
+			visit_tree(result, (__u32)i, level + 1, visit, context);
+}
+
+/* A root, or one whose parent is not known. */
+static bool begins_tree(const struct result *result, const struct result_qdisc *qdisc)
+{
+	if (qdisc->root)
+		return true;
+	return qdisc->traced && (qdisc->parent_qdisc >= result->qdisc_count ||
+				 !result->qdiscs[qdisc->parent_qdisc].traced);
+}
+
+static void visit_trees(const struct result *result, visit_qdisc *visit, void *context)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++)
+		if (begins_tree(result, &result->qdiscs[i]))
+			visit_tree(result, (__u32)i, 0, visit, context);
+}
+
 /* ---- the parts of the summary, from top to bottom ---- */
 
 /* How a qdisc of the scenario is set. */
@@ -327,23 +403,75 @@ static bool saw_packets(const struct result *result, size_t qdisc)
 	       (ledger->have_kernel && (ledger->kernel.packets || ledger->kernel.drops));
 }
 
-/* The backlog as tc writes it: bytes, then packets. */
-static void add_qdisc_row(const struct result *result, const struct phase_qdisc *qdisc,
-			  struct row *row)
+static void set_times(struct row *row, const struct summary *summary)
 {
-	const struct summary *summary = &qdisc->summary;
-	char text[UNITS_TEXT], share[SHARE_TEXT];
-
-	name_qdisc(&result->qdiscs[qdisc->qdisc], row->cells[0], CELL_SIZE);
-	set_cell(row, 1, "%llu", qdisc->packets);
 	set_time(row, 2, summary, summary->p50);
 	set_time(row, 3, summary, summary->p95);
 	set_time(row, 4, summary, summary->p99);
 	set_time(row, 5, summary, summary->max);
+}
+
+/* The backlog as tc writes it: bytes, then packets. */
+static void add_qdisc_row(const struct result *result, const struct phase_qdisc *qdisc,
+			  unsigned int level, struct row *row)
+{
+	char text[UNITS_TEXT], share[SHARE_TEXT];
+
+	name_in_tree(&result->qdiscs[qdisc->qdisc], level, row->cells[0], CELL_SIZE);
+	set_cell(row, 1, "%llu", qdisc->packets);
+	set_times(row, &qdisc->summary);
 	set_cell(row, 6, "%s %llup", units_size_text((double)qdisc->backlog_bytes_max, text),
 		 qdisc->backlog_packets_max);
 	set_cell(row, 7, "%llu", qdisc->drops);
 	set_cell(row, 8, "%s", share_text(qdisc->share, share));
+}
+
+/* Of a parent what it had for itself: time in none of its children, and its own drops. */
+static void add_exclusive_row(const struct phase_qdisc *qdisc, unsigned int level, struct row *row)
+{
+	char share[SHARE_TEXT];
+
+	set_cell(row, 0, "%*sin itself", (int)(2 * level + 2), "");
+	set_times(row, &qdisc->exclusive);
+	set_cell(row, 7, "%llu", qdisc->drops_here);
+	set_cell(row, 8, "%s", share_text(qdisc->exclusive_share, share));
+}
+
+static void add_paced_row(const struct phase_qdisc *qdisc, unsigned int level, struct row *row)
+{
+	set_cell(row, 0, "%*spaced", (int)(2 * level + 2), "");
+	set_times(row, &qdisc->paced);
+	set_cell(row, 8, "-");
+}
+
+/* The table of a phase, while it is filled. */
+struct phase_table {
+	const struct phase *phase;
+	struct table table;
+};
+
+static void add_qdisc_rows(const struct result *result, __u32 index, unsigned int level,
+			   void *context)
+{
+	struct phase_table *out = context;
+	const struct phase_qdisc *qdisc = phase_qdisc_find(out->phase, index);
+	struct row *row;
+
+	if (!qdisc || (!qdisc->packets && !qdisc->drops && !qdisc->backlog_bytes_max))
+		return;
+	row = table_row(&out->table);
+	if (row)
+		add_qdisc_row(result, qdisc, level, row);
+	if (has_traced_children(result, index) && qdisc->have_exclusive) {
+		row = table_row(&out->table);
+		if (row)
+			add_exclusive_row(qdisc, level, row);
+	}
+	if (qdisc->have_paced && qdisc->paced.max) {
+		row = table_row(&out->table);
+		if (row)
+			add_paced_row(qdisc, level, row);
+	}
 }
 
 static void print_phase_qdiscs(const struct result *result, const struct phase *phase, FILE *file)
@@ -352,25 +480,16 @@ static void print_phase_qdiscs(const struct result *result, const struct phase *
 	const char *titles[] = {
 		title, "packets", "median", "p95", "p99", "max", "backlog max", "drops", "share"
 	};
-	struct table table;
-	struct row *row;
-	unsigned int i;
+	struct phase_table out = { .phase = phase };
 
 	snprintf(title, sizeof(title), "%s: sojourn in", phase->plan.name);
-	table_heading(&table, titles, 9);
-	for (i = 0; i < phase->qdisc_count; i++) {
-		if (!phase->qdiscs[i].packets && !phase->qdiscs[i].drops &&
-		    !phase->qdiscs[i].backlog_bytes_max)
-			continue;
-		row = table_row(&table);
-		if (row)
-			add_qdisc_row(result, &phase->qdiscs[i], row);
-	}
-	if (table.count > 1)
+	table_heading(&out.table, titles, 9);
+	visit_trees(result, add_qdisc_rows, &out);
+	if (out.table.count > 1)
 		fputc('\n', file);
 	else
-		table.count = 0;
-	table_print(file, &table);
+		out.table.count = 0;
+	table_print(file, &out.table);
 }
 
 static void print_sum(FILE *stream, const char *who, const struct iperf3_sum *sum)
@@ -465,7 +584,8 @@ static char *ledger_note(const struct ledger *ledger)
 				  ledger->kernel.requeues, ledger->kernel.backlog_packets,
 				  ledger->measured + ledger->bypassed + ledger->unmatched,
 				  ledger->rejected_skbs + ledger->dropped_skbs -
-					  ledger->rejected_inactive - ledger->purged_skbs,
+					  ledger->rejected_inactive - ledger->purged_skbs -
+					  ledger->stolen_skbs,
 				  ledger->requeued,
 				  agrees_text(ledger->agrees), separator, ledger->why);
 	else
@@ -474,11 +594,11 @@ static char *ledger_note(const struct ledger *ledger)
 	return length < 0 ? NULL : note;
 }
 
-static void add_ledger_row(const struct result_qdisc *qdisc, struct row *row)
+static void add_ledger_row(const struct result_qdisc *qdisc, unsigned int level, struct row *row)
 {
 	const struct ledger *ledger = &qdisc->ledger;
 
-	name_qdisc(qdisc, row->cells[0], CELL_SIZE);
+	name_in_tree(qdisc, level, row->cells[0], CELL_SIZE);
 	set_cell(row, 1, "%llu", ledger->offered);
 	set_cell(row, 2, "%llu", ledger->measured);
 	set_cell(row, 3, "%llu", ledger->bypassed);
@@ -489,36 +609,42 @@ static void add_ledger_row(const struct result_qdisc *qdisc, struct row *row)
 	row->note = ledger_note(ledger);
 }
 
+struct ledger_table {
+	struct table table;
+	unsigned int idle;	/* roots without a packet */
+};
+
+static void add_ledger(const struct result *result, __u32 qdisc, unsigned int level, void *context)
+{
+	struct ledger_table *out = context;
+	struct row *row;
+
+	if (!saw_packets(result, qdisc)) {
+		out->idle += result->qdiscs[qdisc].root;
+		return;
+	}
+	row = table_row(&out->table);
+	if (row)
+		add_ledger_row(&result->qdiscs[qdisc], level, row);
+}
+
 static void print_ledger(const struct result *result, FILE *file)
 {
 	static const char *const titles[] = {
 		"ledger", "offered", "measured", "bypassed", "rejected", "dropped", "queued",
 		"unaccounted"
 	};
-	unsigned int idle = 0;
-	struct table table;
-	struct row *row;
-	size_t i;
+	struct ledger_table out = { .idle = 0 };
 
-	table_heading(&table, titles, 8);
-	for (i = 0; i < result->qdisc_count; i++) {
-		if (!result->qdiscs[i].root)
-			continue;
-		if (!saw_packets(result, i)) {
-			idle++;
-			continue;
-		}
-		row = table_row(&table);
-		if (row)
-			add_ledger_row(&result->qdiscs[i], row);
-	}
+	table_heading(&out.table, titles, 8);
+	visit_trees(result, add_ledger, &out);
 	fputc('\n', file);
 	print_line(file, 4,
 		   "packets: offered = measured + bypassed + rejected + dropped inside + queued + unaccounted");
-	table_print(file, &table);
-	if (idle)
-		print_line(file, 4, "%u more root qdisc%s without a packet", idle,
-			   idle == 1 ? "" : "s");
+	table_print(file, &out.table);
+	if (out.idle)
+		print_line(file, 4, "%u more root qdisc%s without a packet", out.idle,
+			   out.idle == 1 ? "" : "s");
 }
 
 static void print_check(const struct result *result, const struct phase *phase, const char *good,
@@ -642,10 +768,11 @@ static void print_losses(const struct result *result, FILE *file)
 						       "the reason is not known");
 }
 
-/* Qdiscs below a root; a multi-queue qdisc's own children are roots themselves. */
-static bool is_child(const struct result_qdisc *qdisc)
+/* Below a root, and not measured. (A multi-queue qdisc's own children are roots themselves.) */
+static bool is_unseen_child(const struct result_qdisc *qdisc)
 {
-	return !qdisc->root && qdisc->parent != TC_H_ROOT && qdisc->parent != TC_H_INGRESS;
+	return !qdisc->traced && !qdisc->root && qdisc->parent != TC_H_ROOT &&
+	       qdisc->parent != TC_H_INGRESS;
 }
 
 static void print_unseen(const struct result *result, FILE *file)
@@ -655,7 +782,7 @@ static void print_unseen(const struct result *result, FILE *file)
 	size_t i;
 
 	for (i = 0; i < result->qdisc_count; i++) {
-		if (!is_child(&result->qdiscs[i]))
+		if (!is_unseen_child(&result->qdiscs[i]))
 			continue;
 		if (!children++)
 			name_qdisc(&result->qdiscs[i], name, sizeof(name));
@@ -668,13 +795,25 @@ static void print_unseen(const struct result *result, FILE *file)
 		   children == 1 ? "" : " and others", children == 1 ? "its" : "their");
 }
 
+/* Which tier it is, and why no other. */
+static void print_tier(const struct result *result, FILE *file)
+{
+	if (result_sees_children(result))
+		print_line(file, 4, "tier functions: every qdisc of a tree is measured by itself");
+	else if (result->tier_why[0])
+		print_line(file, 4, "tier %s, not functions: %s", result->tier, result->tier_why);
+	else
+		print_line(file, 4, "tier %s, as it was asked for: roots are measured",
+			   result->tier);
+}
+
 static void print_verdict(const struct attribution *attribution, FILE *file, bool color)
 {
 	if (!attribution->verdict[0])
 		return;
 	fputc('\n', file);
-	if (attribution->cause_text[0])
-		print_line(file, 4, "cause: %s", attribution->cause_text);
+	if (attribution->cause.text[0])
+		print_line(file, 4, "cause: %s", attribution->cause.text);
 	fputs(color ? "\033[1m" : "", file);
 	print_wrapped(file, 4, attribution->verdict);
 	fputs(color ? "\033[0m" : "", file);
@@ -693,6 +832,7 @@ void out_text(const struct result *result, FILE *file, bool color)
 	print_ledger(result, file);
 	print_checks(result, file);
 	print_losses(result, file);
+	print_tier(result, file);
 	print_unseen(result, file);
 	for (i = 0; i < result->phase_count; i++)
 		print_verdict(&result->phases[i].load.attribution, file, color);

@@ -113,53 +113,53 @@ static void assign_probes(struct result *result)
 	}
 }
 
-static bool received_in(const struct result *result, const struct probe *probe,
-			const struct phase *phase)
-{
-	return probe->phase == (int)(phase - result->phases) && !probe->lost;
-}
-
 static void fill_rtt(const struct result *result, struct phase *phase, __u64 *values)
 {
 	__u64 count = 0;
 	size_t i;
 
 	for (i = 0; i < result->probe_count; i++)
-		if (received_in(result, &result->probes[i], phase))
+		if (probe_is_of(result, &result->probes[i], phase))
 			values[count++] = result->probes[i].rtt_ns;
 	summary_of_values(values, count, &phase->rtt);
 }
 
-static void fill_own_median(const struct result *result, const struct phase *phase,
-			    struct phase_qdisc *qdisc, __u64 *values)
+/* Medians of what the phase's probes themselves spent in it. */
+static void fill_own_medians(const struct result *result, const struct phase *phase,
+			     struct phase_qdisc *qdisc, __u64 *values)
 {
 	struct summary own;
 	__u64 count = 0;
 	size_t i;
 
 	for (i = 0; i < result->probe_count; i++)
-		if (received_in(result, &result->probes[i], phase))
-			values[count++] = probe_time_in(&result->probes[i], qdisc->qdisc);
+		if (probe_is_of(result, &result->probes[i], phase))
+			values[count++] = probe_time_in(result, &result->probes[i], qdisc->qdisc);
 	summary_of_values(values, count, &own);
 	qdisc->own_median_ns = own.p50;
+	count = 0;
+	for (i = 0; i < result->probe_count; i++)
+		if (probe_is_of(result, &result->probes[i], phase))
+			values[count++] = probe_exclusive_time_in(&result->probes[i],
+								  qdisc->qdisc);
+	summary_of_values(values, count, &own);
+	qdisc->own_exclusive_median_ns = own.p50;
 }
 
-static void add_parts(struct histogram *histogram, const struct histogram_part *parts,
-		      unsigned int count)
+static void add_sampled(struct histogram *histogram, const struct sample_histogram *sample)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		if (parts[i].bucket < HISTOGRAM_BUCKETS)
-			histogram->counts[parts[i].bucket] += parts[i].count;
-}
-
-static void add_range(struct histogram *histogram, __u64 min, __u64 max)
-{
-	if (min < histogram->min)
-		histogram->min = min;
-	if (max > histogram->max)
-		histogram->max = max;
+	histogram->count += (__u64)sample->count;
+	histogram->sum += sample->sum;
+	for (i = 0; i < sample->part_count; i++)
+		if (sample->parts[i].bucket < HISTOGRAM_BUCKETS)
+			histogram->counts[sample->parts[i].bucket] += sample->parts[i].count;
+	/* Where nothing was in it, min and max say nothing. */
+	if (sample->part_count && sample->min < histogram->min)
+		histogram->min = sample->min;
+	if (sample->part_count && sample->max > histogram->max)
+		histogram->max = sample->max;
 }
 
 static __u64 max_of(__u64 a, __u64 b)
@@ -167,26 +167,27 @@ static __u64 max_of(__u64 a, __u64 b)
 	return a > b ? a : b;
 }
 
-/* backlog_bytes_mean holds byte * ns until finish_qdisc(). */
-static void add_sample(struct phase_qdisc *qdisc, struct histogram *drops,
+/* Of a qdisc in a phase, while it is summed up. */
+struct sums {
+	struct histogram drops, part;
+	double byte_ns, covered_ns;
+};
+
+static void add_sample(struct phase_qdisc *qdisc, struct sums *sums,
 		       const struct qdisc_sample *sample)
 {
-	struct histogram *sojourn = &qdisc->sojourn;
+	double length = (double)(sample->end_ns - sample->begin_ns);
 
-	sojourn->count += (__u64)sample->count;
-	sojourn->sum += sample->sum;
-	add_parts(sojourn, sample->parts, sample->part_count);
-	add_range(sojourn, sample->min, sample->max);
-	drops->count += (__u64)sample->drop_count;
-	drops->sum += sample->drop_sum;
-	add_parts(drops, sample->drop_parts, sample->drop_part_count);
-	add_range(drops, sample->drop_min, sample->drop_max);
+	add_sampled(&qdisc->sojourn, &sample->sojourn);
+	add_sampled(&sums->drops, &sample->before_drop);
+	add_sampled(&sums->part, &sample->part);
 	qdisc->drops += sample->delta.rejected_packets + sample->delta.dropped_packets;
+	qdisc->drops_here += sample->delta.drops_here;
 	qdisc->backlog_bytes_max = max_of(qdisc->backlog_bytes_max, sample->backlog_bytes_max);
 	qdisc->backlog_packets_max = max_of(qdisc->backlog_packets_max,
 					    sample->backlog_packets_max);
-	qdisc->backlog_bytes_mean += sample->backlog_bytes_mean *
-				     (double)(sample->end_ns - sample->begin_ns);
+	sums->byte_ns += sample->backlog_bytes_mean * length;
+	sums->covered_ns += length;
 }
 
 static bool lies_within(const struct qdisc_sample *sample, const struct phase *phase)
@@ -194,27 +195,56 @@ static bool lies_within(const struct qdisc_sample *sample, const struct phase *p
 	return sample->begin_ns >= phase->begin_ns && sample->end_ns <= phase->end_ns;
 }
 
+static bool has_children(const struct result *result, __u32 qdisc)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++)
+		if (result_is_below(result, (__u32)i, qdisc))
+			return true;
+	return false;
+}
+
+/* What the part is depends on the qdisc; without children the whole sojourn is exclusive. */
+static void fill_parts(const struct result *result, const struct histogram *part,
+		       struct phase_qdisc *qdisc)
+{
+	const struct result_qdisc *whose = &result->qdiscs[qdisc->qdisc];
+
+	if (whose->is_parent && result_sees_children(result)) {
+		qdisc->have_exclusive = true;
+		histogram_summary(part, &qdisc->exclusive);
+	} else if (!has_children(result, qdisc->qdisc)) {
+		qdisc->have_exclusive = true;
+		qdisc->exclusive = qdisc->summary;
+	}
+	if (!whose->paces)
+		return;
+	qdisc->have_paced = true;
+	histogram_summary(part, &qdisc->paced);
+}
+
 static void fill_qdisc(const struct result *result, const struct phase *phase,
 		       struct phase_qdisc *qdisc)
 {
 	const struct qdisc_sample *sample;
-	struct histogram drops;
-	double covered_ns = 0;
+	struct sums sums = { .byte_ns = 0 };
 	size_t i;
 
 	histogram_init(&qdisc->sojourn);
-	histogram_init(&drops);
+	histogram_init(&sums.drops);
+	histogram_init(&sums.part);
 	for (i = 0; i < result->sample_count; i++) {
 		sample = &result->samples[i];
-		if (sample->qdisc != qdisc->qdisc || !lies_within(sample, phase))
-			continue;
-		add_sample(qdisc, &drops, sample);
-		covered_ns += (double)(sample->end_ns - sample->begin_ns);
+		if (sample->qdisc == qdisc->qdisc && lies_within(sample, phase))
+			add_sample(qdisc, &sums, sample);
 	}
-	qdisc->backlog_bytes_mean = covered_ns > 0 ? qdisc->backlog_bytes_mean / covered_ns : 0;
+	if (sums.covered_ns > 0)
+		qdisc->backlog_bytes_mean = sums.byte_ns / sums.covered_ns;
 	histogram_summary(&qdisc->sojourn, &qdisc->summary);
-	histogram_summary(&drops, &qdisc->wait_before_drop);
+	histogram_summary(&sums.drops, &qdisc->wait_before_drop);
 	qdisc->packets = (__s64)qdisc->sojourn.count > 0 ? qdisc->sojourn.count : 0;
+	fill_parts(result, &sums.part, qdisc);
 }
 
 static int fill_qdiscs(const struct result *result, struct phase *phase, __u64 *values)
@@ -232,9 +262,9 @@ static int fill_qdiscs(const struct result *result, struct phase *phase, __u64 *
 			continue;
 		qdisc = &phase->qdiscs[phase->qdisc_count++];
 		qdisc->qdisc = (__u32)i;
-		qdisc->share = NAN;
+		qdisc->share = qdisc->exclusive_share = qdisc->held_share = NAN;
 		fill_qdisc(result, phase, qdisc);
-		fill_own_median(result, phase, qdisc, values);
+		fill_own_medians(result, phase, qdisc, values);
 	}
 	return 0;
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/pkt_sched.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "result.h"
+
+/* Deeper trees cannot be made (net/sched/sch_api.c, check_loop_fn()). */
+#define LEVELS_MAX	8
 
 void result_plan(struct result *result)
 {
@@ -14,8 +18,8 @@ void result_plan(struct result *result)
 	memset(result->phases, 0, sizeof(result->phases));
 	for (i = 0; i < result->phase_count; i++) {
 		result->phases[i].plan = plan[i];
-		result->phases[i].load.attribution.cause_qdisc = RESULT_NO_QDISC;
-		result->phases[i].load.attribution.cause_share = NAN;
+		result->phases[i].load.attribution.cause.qdisc = RESULT_NO_QDISC;
+		result->phases[i].load.attribution.cause.share = NAN;
 	}
 }
 
@@ -45,6 +49,22 @@ const struct phase *result_load_of(const struct result *result, const struct pha
 	return result_phase(result, PHASE_LOAD);
 }
 
+bool probe_is_of(const struct result *result, const struct probe *probe,
+		 const struct phase *phase)
+{
+	return probe->phase == (int)(phase - result->phases) && !probe->lost;
+}
+
+const struct phase_qdisc *phase_qdisc_find(const struct phase *phase, __u32 qdisc)
+{
+	unsigned int i;
+
+	for (i = 0; i < phase->qdisc_count; i++)
+		if (phase->qdiscs[i].qdisc == qdisc)
+			return &phase->qdiscs[i];
+	return NULL;
+}
+
 static void free_probes(struct result *result)
 {
 	size_t i;
@@ -61,8 +81,9 @@ static void free_samples(struct result *result)
 	size_t i;
 
 	for (i = 0; i < result->sample_count; i++) {
-		free(result->samples[i].parts);
-		free(result->samples[i].drop_parts);
+		free(result->samples[i].sojourn.parts);
+		free(result->samples[i].before_drop.parts);
+		free(result->samples[i].part.parts);
 	}
 	free(result->samples);
 }
@@ -76,11 +97,19 @@ static void free_command(char **command)
 	free(command);
 }
 
+static void free_snapshot(struct load_snapshot *snapshot)
+{
+	qdisc_tree_free(&snapshot->tree);
+	qdisc_classes_free(&snapshot->classes);
+}
+
 static void free_phase(struct phase *phase)
 {
 	free(phase->qdiscs);
 	free_command(phase->load.command);
 	iperf3_result_free(&phase->load.iperf3);
+	free_snapshot(&phase->load.begin);
+	free_snapshot(&phase->load.end);
 }
 
 void result_free(struct result *result)
@@ -98,7 +127,64 @@ void result_free(struct result *result)
 	result_init(result);
 }
 
-__u64 probe_time_in(const struct probe *probe, __u32 qdisc)
+bool result_sees_children(const struct result *result)
+{
+	return !strcmp(result->tier, "functions");
+}
+
+/* Its parent; RESULT_NO_QDISC above the root of a tx queue: mq and its like hold no packets. */
+static __u32 parent_of(const struct result *result, __u32 qdisc)
+{
+	if (qdisc >= result->qdisc_count || result->qdiscs[qdisc].root)
+		return RESULT_NO_QDISC;
+	return result->qdiscs[qdisc].parent_qdisc;
+}
+
+bool result_is_below(const struct result *result, __u32 qdisc, __u32 above)
+{
+	unsigned int level;
+
+	for (level = 0; level < LEVELS_MAX; level++) {
+		qdisc = parent_of(result, qdisc);
+		if (qdisc == RESULT_NO_QDISC)
+			return false;
+		if (qdisc == above)
+			return true;
+	}
+	return false;
+}
+
+__u32 result_known_as(const struct result *result, __u32 qdisc)
+{
+	unsigned int level;
+	__u32 parent;
+
+	for (level = 0; level < LEVELS_MAX; level++) {
+		parent = parent_of(result, qdisc);
+		if (parent >= result->qdisc_count || TC_H_MAJ(result->qdiscs[qdisc].handle))
+			break;
+		qdisc = parent;
+	}
+	return qdisc;
+}
+
+__u64 probe_time_in(const struct result *result, const struct probe *probe, __u32 qdisc)
+{
+	__u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < probe->leg_count; i++) {
+		const struct leg *leg = &probe->legs[i];
+
+		if (leg->kind == LEG_QDISC &&
+		    (leg->qdisc == qdisc || leg->root == qdisc ||
+		     result_is_below(result, leg->qdisc, qdisc)))
+			sum += leg->ns;
+	}
+	return sum;
+}
+
+__u64 probe_exclusive_time_in(const struct probe *probe, __u32 qdisc)
 {
 	__u64 sum = 0;
 	unsigned int i;

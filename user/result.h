@@ -13,6 +13,7 @@
 
 #include "histogram.h"
 #include "iperf3.h"
+#include "qdisc_path.h"
 #include "qdisc_tree.h"
 #include "scenario.h"
 #include "sojourn/event.h"
@@ -27,18 +28,21 @@ struct histogram_part {
 	__s32 count;
 };
 
+/* A histogram of one slice. count 0 and no parts: nothing was in it. */
+struct sample_histogram {
+	__s64 count, sum;		/* packets; packets times ns */
+	__u64 min, max;			/* ns */
+	struct histogram_part *parts;	/* owned */
+	unsigned int part_count;
+};
+
 /* One qdisc in one slice (struct tracer_slice, kept). */
 struct qdisc_sample {
 	__u32 qdisc;			/* index into result.qdiscs */
 	__u64 begin_ns, end_ns;
-	__s64 count, sum;		/* packets; packets times ns */
-	__u64 min, max;			/* ns */
-	struct histogram_part *parts;	/* sojourn; owned */
-	unsigned int part_count;
-	struct histogram_part *drop_parts;	/* wait before drop; owned */
-	unsigned int drop_part_count;
-	__s64 drop_count, drop_sum;
-	__u64 drop_min, drop_max;
+	struct sample_histogram sojourn;
+	struct sample_histogram before_drop;	/* wait of those dropped inside */
+	struct sample_histogram part;	/* exclusive or paced time, see struct qdisc_bank */
 	__u64 backlog_bytes_max, backlog_packets_max;
 	double backlog_bytes_mean, backlog_packets_mean;
 	__u64 backlog_bytes, backlog_packets;
@@ -90,7 +94,10 @@ struct result_qdisc {
 	struct ledger ledger;
 };
 
-/* Legs of a probe, in time order; they add up to its RTT. */
+/*
+ * Legs of a probe, in time order; they add up to its RTT. The time in a root and its
+ * children is cut into the parts that each of them had for itself.
+ */
 enum leg_kind { LEG_QDISC, LEG_DRIVER, LEG_LINK, LEG_STACK };
 
 struct leg {
@@ -100,6 +107,7 @@ struct leg {
 	__u32 netns;			/* where the leg ends */
 	bool reply;			/* on the way back */
 	__u64 ns;
+	__u32 root;			/* LEG_QDISC: the root that qdisc is, or is below */
 };
 
 struct probe {
@@ -114,8 +122,9 @@ struct probe {
 	int phase;			/* index into result.phases, -1 outside of all */
 	struct leg *legs;		/* owned */
 	unsigned int leg_count;
-	struct probe_event *events;	/* in time order; owned */
-	unsigned int event_count;
+	struct probe_event *events;	/* points in time order, behind them hand-ups; owned */
+	unsigned int event_count;	/* points */
+	unsigned int hand_up_count;	/* PROBE_HANDED_UP */
 };
 
 struct phase_qdisc {
@@ -123,12 +132,21 @@ struct phase_qdisc {
 	struct histogram sojourn;
 	struct summary summary;
 	struct summary wait_before_drop;
+	bool have_exclusive;		/* not of a parent whose children are not seen */
+	struct summary exclusive;	/* time in it and in none of its children */
+	bool have_paced;		/* it paces */
+	struct summary paced;		/* time up to the departure time that a packet came with */
 	__u64 packets;
-	__u64 drops;			/* rejected and dropped inside, packets */
+	__u64 drops;			/* rejected and dropped inside, also below it; packets */
+	__u64 drops_here;		/* that it dropped itself, skbs; if the tier sees children */
 	__u64 backlog_bytes_max, backlog_packets_max;
 	double backlog_bytes_mean;
-	double share;			/* of the RTT increase; NAN where it has no meaning */
+	/* Of the RTT increase; NAN where it has no meaning. */
+	double share;			/* inclusive: of roots only may be added */
+	double exclusive_share;		/* of all qdiscs may be added; NAN: not known */
+	double held_share;		/* exclusive of it and the children that it made by itself */
 	__u64 own_median_ns;		/* median of the probes' own sojourn, both ways */
+	__u64 own_exclusive_median_ns;	/* the same, exclusive */
 };
 
 /* A qdisc that held none of it, though a user would suspect it. */
@@ -140,22 +158,49 @@ struct exoneration {
 
 #define EXONERATIONS_MAX	4
 
+#define CAUSE_PATH		1024
+
+/*
+ * What held the packets, and what held them back there. A child that a qdisc made by
+ * itself (handle 0:) counts as that qdisc.
+ */
+struct cause {
+	__u32 qdisc;			/* index into result.qdiscs, or RESULT_NO_QDISC */
+	double share;			/* inclusive */
+	double held_share;		/* exclusive, as struct phase_qdisc has it */
+	bool held_is_known;		/* no children unseen are in held_share */
+	__u32 waits_in;			/* where the packets were: itself, or such a child */
+	bool have_path;			/* path and holder: the kernel was asked during the load */
+	char path[CAUSE_PATH];		/* qdisc_path_text() of waits_in */
+	struct qdisc_holder holder;
+	__u32 holder_qdisc;		/* holder, or whose class it is; RESULT_NO_QDISC: neither */
+	__u32 holder_class;		/* classid; 0: it is none */
+	bool is_pacing;			/* most of the sojourn was before departure times */
+	double paced_ns, queued_ns;	/* mean under load; of one that paces, else NAN */
+	char text[320];
+};
+
 struct attribution {
 	bool valid;			/* there was an RTT increase to explain */
 	double rtt_increase_ns;		/* mean over the load phase's received probes */
 	double rtt_increase_median_ns;
 	double explained;		/* 0 ... 1 */
 	double unexplained_ns;		/* mean */
-	__u32 cause_qdisc;		/* index, or RESULT_NO_QDISC */
-	double cause_share;
-	char cause_text[256];
+	struct cause cause;
 	/* Where the probes left what is traced, and how much of the increase was there. */
 	char beyond_device[16];		/* "": nowhere, or it explains too little */
 	__u32 beyond_netns;
 	double beyond_ns;		/* mean */
 	struct exoneration exonerated[EXONERATIONS_MAX];
 	unsigned int exonerated_count;
-	char verdict[768];		/* one sentence */
+	char verdict[2048];		/* one sentence */
+};
+
+/* What the kernel said of its qdiscs and classes at one moment. */
+struct load_snapshot {
+	bool taken;
+	struct qdisc_tree tree;		/* owned */
+	struct qdisc_classes classes;	/* owned */
 };
 
 /* What a load phase has beside the others. */
@@ -164,6 +209,7 @@ struct phase_load {
 	bool have_iperf3;
 	char **command;			/* NULL at the end; owned */
 	struct iperf3_result iperf3;
+	struct load_snapshot begin, end;	/* of the window */
 	struct attribution attribution;
 };
 
@@ -195,6 +241,7 @@ struct result {
 	char version[32];
 	char kernel[128];		/* uname release */
 	char tier[32];
+	char tier_why[640];		/* why it is not the functions tier; "": it is, or need not be */
 	struct tracer_hook *hooks;
 	size_t hook_count;
 	__u64 started_realtime_ns;	/* CLOCK_REALTIME */
@@ -240,8 +287,32 @@ const struct phase *result_load_of(const struct result *result, const struct pha
  */
 const char *result_netns_name(const struct result *result, __u32 netns);
 
-/* Time that the probe and its reply spent in that qdisc (index into result.qdiscs), ns. */
-__u64 probe_time_in(const struct probe *probe, __u32 qdisc);
+/* Was the probe sent in that phase, and answered? */
+bool probe_is_of(const struct result *result, const struct probe *probe,
+		 const struct phase *phase);
+
+/* What phase says of that qdisc (index into result.qdiscs), or NULL. */
+const struct phase_qdisc *phase_qdisc_find(const struct phase *phase, __u32 qdisc);
+
+/* Does the tier measure what is below a root? */
+bool result_sees_children(const struct result *result);
+
+/* Is a qdisc below another one (both indices into result.qdiscs)? Itself is not. */
+bool result_is_below(const struct result *result, __u32 qdisc, __u32 above);
+
+/*
+ * The qdisc that a user knows it by: itself, or of one that its parent made by itself
+ * (handle 0:, net/sched/sch_generic.c, qdisc_create_dflt()) the nearest that has a handle.
+ */
+__u32 result_known_as(const struct result *result, __u32 qdisc);
+
+/*
+ * Time that the probe and its reply spent in that qdisc (index into result.qdiscs), ns:
+ * inclusive, or only in the qdisc itself. In a tier that does not see children the
+ * latter has theirs too.
+ */
+__u64 probe_time_in(const struct result *result, const struct probe *probe, __u32 qdisc);
+__u64 probe_exclusive_time_in(const struct probe *probe, __u32 qdisc);
 
 /* Empty, with the phases of a single load. */
 void result_init(struct result *result);

@@ -53,8 +53,9 @@ void timeline_free(struct timeline *timeline)
 	if (!timeline)
 		return;
 	for (i = 0; i < timeline->sample_count; i++) {
-		free(timeline->samples[i].parts);
-		free(timeline->samples[i].drop_parts);
+		free(timeline->samples[i].sojourn.parts);
+		free(timeline->samples[i].before_drop.parts);
+		free(timeline->samples[i].part.parts);
 	}
 	free(timeline->samples);
 	free(timeline->probe_events);
@@ -63,26 +64,27 @@ void timeline_free(struct timeline *timeline)
 	free(timeline);
 }
 
-/* The buckets of a bank that are not empty; NULL and count 0 where all are. */
-static int parts_of_bank(const struct histogram_bank *bank, struct histogram_part **parts,
-			 unsigned int *count)
+/* A bank with only those of its buckets that are not empty. */
+static int sample_of_bank(const struct histogram_bank *bank, struct sample_histogram *sample)
 {
 	unsigned int bucket, used = 0;
 
-	*parts = NULL;
-	*count = 0;
+	sample->count = bank->count;
+	sample->sum = bank->sum;
+	sample->min = bank->min;
+	sample->max = bank->max;
 	for (bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++)
 		used += bank->counts[bucket] != 0;
 	if (!used)
 		return 0;
-	*parts = calloc(used, sizeof(**parts));
-	if (!*parts)
+	sample->parts = calloc(used, sizeof(*sample->parts));
+	if (!sample->parts)
 		return -1;
 	for (bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) {
 		if (!bank->counts[bucket])
 			continue;
-		(*parts)[*count].bucket = (__u16)bucket;
-		(*parts)[(*count)++].count = bank->counts[bucket];
+		sample->parts[sample->part_count].bucket = (__u16)bucket;
+		sample->parts[sample->part_count++].count = bank->counts[bucket];
 	}
 	return 0;
 }
@@ -93,14 +95,6 @@ static int sample_of_slice(const struct tracer_slice *slice, struct qdisc_sample
 		.qdisc = slice->qdisc,
 		.begin_ns = slice->begin_ns,
 		.end_ns = slice->end_ns,
-		.count = slice->sojourn->count,
-		.sum = slice->sojourn->sum,
-		.min = slice->sojourn->min,
-		.max = slice->sojourn->max,
-		.drop_count = slice->wait_before_drop->count,
-		.drop_sum = slice->wait_before_drop->sum,
-		.drop_min = slice->wait_before_drop->min,
-		.drop_max = slice->wait_before_drop->max,
 		.backlog_bytes_max = slice->backlog_bytes_max,
 		.backlog_packets_max = slice->backlog_packets_max,
 		.backlog_bytes_mean = slice->backlog_bytes_mean,
@@ -109,13 +103,13 @@ static int sample_of_slice(const struct tracer_slice *slice, struct qdisc_sample
 		.backlog_packets = slice->backlog_packets,
 		.delta = slice->delta,
 	};
-	if (parts_of_bank(slice->sojourn, &sample->parts, &sample->part_count) ||
-	    parts_of_bank(slice->wait_before_drop, &sample->drop_parts,
-			  &sample->drop_part_count)) {
-		free(sample->parts);
-		return -1;
-	}
-	return 0;
+	if (!sample_of_bank(slice->sojourn, &sample->sojourn) &&
+	    !sample_of_bank(slice->wait_before_drop, &sample->before_drop) &&
+	    !sample_of_bank(slice->part, &sample->part))
+		return 0;
+	free(sample->sojourn.parts);
+	free(sample->before_drop.parts);
+	return -1;
 }
 
 static void take_slice(void *context, const struct tracer_slice *slice)
@@ -141,9 +135,6 @@ static void take_probe(void *context, const struct probe_event *event)
 	struct timeline *timeline = context;
 	struct probe_event *events;
 
-	/* What a child hands to its parent lies within the root's leg, which is not cut further. */
-	if (event->point == PROBE_HANDED_UP)
-		return;
 	events = grow(timeline->probe_events, timeline->probe_event_count,
 		      &timeline->probe_event_capacity, sizeof(*events));
 	if (!events) {
@@ -330,10 +321,10 @@ static void cut_leg(const struct probe_event *from, const struct probe_event *to
 		      to->qdisc : from->qdisc;
 
 	leg->kind = LEG_DRIVER;
-	leg->qdisc = RESULT_NO_QDISC;
+	leg->qdisc = leg->root = RESULT_NO_QDISC;
 	if (from->point == PROBE_OFFERED && (to->point == PROBE_DEQUEUED || qdisc != PROBE_NO_QDISC)) {
 		leg->kind = LEG_QDISC;
-		leg->qdisc = qdisc;
+		leg->qdisc = leg->root = qdisc;
 	} else if (from->point == PROBE_TRANSMIT && to->point == PROBE_RECEIVED) {
 		leg->kind = LEG_LINK;
 		named = to;
@@ -347,6 +338,128 @@ static void cut_leg(const struct probe_event *from, const struct probe_event *to
 	leg->reply = to->reply;
 	leg->ns = to->header.time_ns - from->header.time_ns;
 }
+
+/* ---- the time in a root, cut into the parts of the qdiscs on the way ---- */
+
+/*
+ * What children hand up are no points of the way, but lie within the root's leg:
+ * behind the points with them, in either part in the order of time.
+ */
+static int move_hand_ups_back(struct probe *probe)
+{
+	unsigned int all = probe->event_count + probe->hand_up_count, i, points = 0, hand_ups = 0;
+	struct probe_event *sorted = calloc(all, sizeof(*sorted));
+
+	if (!sorted)
+		return -1;
+	for (i = 0; i < all; i++)
+		if (probe->events[i].point != PROBE_HANDED_UP)
+			sorted[points++] = probe->events[i];
+	for (i = 0; i < all; i++)
+		if (probe->events[i].point == PROBE_HANDED_UP)
+			sorted[points + hand_ups++] = probe->events[i];
+	free(probe->events);
+	probe->events = sorted;
+	probe->event_count = points;
+	probe->hand_up_count = hand_ups;
+	return 0;
+}
+
+/* The stay of a probe in a root: from its offer to the event that ends it. */
+struct stay {
+	const struct result *result;
+	const struct probe *probe;
+	const struct probe_event *from, *to;
+};
+
+static bool lies_in(const struct stay *stay, const struct probe_event *hand_up)
+{
+	return same_device(stay->from, hand_up) && stay->from->reply == hand_up->reply &&
+	       hand_up->header.time_ns >= stay->from->header.time_ns &&
+	       hand_up->header.time_ns <= stay->to->header.time_ns;
+}
+
+/* Which qdisc a probe is in from a moment on; *until: when that changes. */
+static __u32 innermost(const struct stay *stay, __u32 root, __u64 now, __u64 *until)
+{
+	const struct probe_event *first = stay->probe->events + stay->probe->event_count, *event;
+	unsigned int deepest = 0, depth;
+	__u32 qdisc = root;
+
+	*until = stay->to->header.time_ns;
+	for (event = first; event < first + stay->probe->hand_up_count; event++) {
+		if (!lies_in(stay, event) || event->qdisc >= stay->result->qdisc_count ||
+		    event->header.time_ns <= now)
+			continue;
+		if (event->since_ns > now) {
+			*until = event->since_ns < *until ? event->since_ns : *until;
+			continue;
+		}
+		*until = event->header.time_ns < *until ? event->header.time_ns : *until;
+		depth = stay->result->qdiscs[event->qdisc].depth;
+		if (depth <= deepest)
+			continue;
+		deepest = depth;
+		qdisc = event->qdisc;
+	}
+	return qdisc;
+}
+
+/*
+ * Cut whole, the root's leg, into legs of which each is the time in one qdisc and in
+ * none below it. Returns their number, at most twice that of the hand-ups and one.
+ */
+static unsigned int cut_stay(const struct stay *stay, const struct leg *whole, struct leg *legs)
+{
+	__u64 now = stay->from->header.time_ns, until;
+	unsigned int count = 0;
+	__u32 qdisc;
+
+	do {
+		qdisc = innermost(stay, whole->root, now, &until);
+		if (!count || legs[count - 1].qdisc != qdisc) {
+			legs[count] = *whole;
+			legs[count].qdisc = qdisc;
+			legs[count++].ns = 0;
+		}
+		legs[count - 1].ns += until - now;
+		now = until;
+	} while (now < stay->to->header.time_ns);
+	return count;
+}
+
+static unsigned int hand_ups_in(const struct stay *stay)
+{
+	const struct probe_event *first = stay->probe->events + stay->probe->event_count;
+	unsigned int i, count = 0;
+
+	for (i = 0; i < stay->probe->hand_up_count; i++)
+		count += lies_in(stay, &first[i]);
+	return count;
+}
+
+/* All legs between the points. Returns how many hand-ups were in a qdisc's leg. */
+static unsigned int cut_legs(const struct result *result, struct probe *probe,
+			     const struct probe_event **points, unsigned int count)
+{
+	unsigned int i, placed = 0;
+	struct leg leg;
+
+	for (i = 1; i < count; i++) {
+		const struct stay stay = { result, probe, points[i - 1], points[i] };
+
+		cut_leg(points[i - 1], points[i], &leg);
+		if (leg.kind != LEG_QDISC) {
+			probe->legs[probe->leg_count++] = leg;
+			continue;
+		}
+		placed += hand_ups_in(&stay);
+		probe->leg_count += cut_stay(&stay, &leg, &probe->legs[probe->leg_count]);
+	}
+	return placed;
+}
+
+/* ---- all legs of a probe ---- */
 
 /* Every point once, each following the one before, and nothing behind the arrival. */
 static bool is_gapless(const struct probe_event **points, unsigned int count)
@@ -375,10 +488,10 @@ static bool only_frees_after(const struct probe *probe, const struct probe_event
 	return true;
 }
 
-int probe_cut_legs(struct probe *probe, __u32 client_netns)
+int probe_cut_legs(const struct result *result, struct probe *probe, __u32 client_netns)
 {
-	const struct probe_event **points;
-	unsigned int count, i;
+	const struct probe_event **points = NULL;
+	unsigned int count;
 	int arrival;
 
 	probe->rtt_ns = 0;
@@ -387,24 +500,30 @@ int probe_cut_legs(struct probe *probe, __u32 client_netns)
 	probe->leg_count = 0;
 	if (!probe->event_count)
 		return 0;
+	if (move_hand_ups_back(probe))
+		return -1;
 	order_ties(probe->events, probe->event_count);
-	points = calloc(probe->event_count, sizeof(*points));
-	probe->legs = calloc(probe->event_count, sizeof(*probe->legs));
+	points = calloc(probe->event_count + 1, sizeof(*points));
+	probe->legs = calloc(probe->event_count + 2 * probe->hand_up_count + 1,
+			     sizeof(*probe->legs));
 	if (!points || !probe->legs) {
 		free(points);
 		return -1;
 	}
 	count = choose_points(probe, client_netns, points);
 	arrival = find_arrival(points, count, client_netns);
-	if (arrival >= 0) {
+	if (arrival >= 0)
 		count = (unsigned int)arrival + 1;
-		probe->lost = false;
-		probe->rtt_ns = points[arrival]->header.time_ns - points[0]->header.time_ns;
-		probe->complete = points[0] == probe->events && is_gapless(points, count) &&
-				  only_frees_after(probe, points[arrival]);
+	probe->lost = arrival < 0;
+	probe->complete = cut_legs(result, probe, points, count) == probe->hand_up_count;
+	if (arrival < 0) {
+		probe->complete = false;
+		free(points);
+		return 0;
 	}
-	for (i = 1; i < count; i++)
-		cut_leg(points[i - 1], points[i], &probe->legs[probe->leg_count++]);
+	probe->rtt_ns = points[arrival]->header.time_ns - points[0]->header.time_ns;
+	probe->complete = probe->complete && points[0] == probe->events &&
+			  is_gapless(points, count) && only_frees_after(probe, points[arrival]);
 	free(points);
 	return 0;
 }
@@ -452,8 +571,8 @@ static size_t probe_extent(const struct probe_event *events, size_t count, __u32
 	return i;
 }
 
-static int make_probe(struct probe *probe, const struct probe_event *events, size_t count,
-		      __u32 client_netns)
+static int make_probe(const struct result *result, struct probe *probe,
+		      const struct probe_event *events, size_t count, __u32 client_netns)
 {
 	memset(probe, 0, sizeof(*probe));
 	probe->sequence = events->sequence;
@@ -467,7 +586,7 @@ static int make_probe(struct probe *probe, const struct probe_event *events, siz
 		return -1;
 	memcpy(probe->events, events, count * sizeof(*events));
 	probe->event_count = (unsigned int)count;
-	return probe_cut_legs(probe, client_netns);
+	return probe_cut_legs(result, probe, client_netns);
 }
 
 static unsigned int hops(const struct probe *probe)
@@ -541,7 +660,8 @@ static int group_events(const struct probe_event *events, size_t count, __u32 cl
 		if (!probes)
 			return -1;
 		result->probes = probes;
-		if (make_probe(&probes[result->probe_count++], &events[i], extent, client_netns))
+		if (make_probe(result, &probes[result->probe_count++], &events[i], extent,
+			       client_netns))
 			return -1;
 	}
 	doubt_short_ways_of_each_ping(result);

@@ -38,11 +38,12 @@ unsigned int timeline_match_ping(struct result *result, const struct ping_result
 				 __u64 begin_ns, __u64 end_ns);
 
 /*
- * Cut the events of one probe, in time order, into legs. Sets rtt_ns, lost,
- * complete and legs. A device that is missing or appears twice in a direction
- * leaves complete false. 0, or -1 where memory runs out.
+ * Cut the events of one probe, in time order, into legs; those of hand-ups go behind
+ * the others. Sets rtt_ns, lost, complete and legs. A device that is missing or appears
+ * twice in a direction, and a hand-up within no root's leg, leave complete false.
+ * result: the qdiscs that the events name. 0, or -1 where memory runs out.
  */
-int probe_cut_legs(struct probe *probe, __u32 client_netns);
+int probe_cut_legs(const struct result *result, struct probe *probe, __u32 client_netns);
 
 /*
  * Take what the client's own devices tell out of the legs, where that host is not

@@ -131,4 +131,58 @@ static inline int synthetic_result(struct result *result)
 	return 0;
 }
 
+/* One qdisc of the tree that follows. */
+static inline void synthetic_qdisc(struct result *result, unsigned int index, const char *kind,
+				   __u32 handle, __u32 parent, __u32 parent_qdisc)
+{
+	struct result_qdisc *qdisc = &result->qdiscs[index];
+	char handle_text[16], parent_text[16];
+
+	*qdisc = (struct result_qdisc) {
+		.netns = ROUTER, .netns_name = "pl-router", .device = "wan0", .ifindex = 3,
+		.handle = handle, .parent = parent, .parent_qdisc = parent_qdisc,
+		.traced = true, .record = RECORD + index,
+		.root = parent_qdisc == RESULT_NO_QDISC,
+		.depth = parent_qdisc == RESULT_NO_QDISC ? 0 :
+			 result->qdiscs[parent_qdisc].depth + 1,
+	};
+	snprintf(qdisc->kind, sizeof(qdisc->kind), "%s", kind);
+	snprintf(qdisc->id, sizeof(qdisc->id), "pl-router/wan0/0/%s/%s%s%s", kind,
+		 qdisc_handle_text(handle, handle_text), qdisc->root ? "" : "@",
+		 qdisc->root ? "" : qdisc_handle_text(parent, parent_text));
+}
+
+/* htb 1: with fq_codel 110: in class 1:11 and 120: in 1:12, in the functions tier. */
+#define TREE_HTB	0
+#define TREE_LOADED	1
+#define TREE_IDLE	2
+
+static inline int synthetic_tree(struct result *result)
+{
+	result_init(result);
+	snprintf(result->tier, sizeof(result->tier), "functions");
+	result->qdiscs = calloc(3, sizeof(*result->qdiscs));
+	if (!result->qdiscs)
+		return -1;
+	result->qdisc_count = 3;
+	synthetic_qdisc(result, TREE_HTB, "htb", 0x10000, 0xffffffff, RESULT_NO_QDISC);
+	result->qdiscs[TREE_HTB].is_parent = true;
+	synthetic_qdisc(result, TREE_LOADED, "fq_codel", 0x1100000, 0x10011, TREE_HTB);
+	synthetic_qdisc(result, TREE_IDLE, "fq_codel", 0x1200000, 0x10012, TREE_HTB);
+	return 0;
+}
+
+/* A child hands up to its parent on the way of the probe whose offer to the root that is. */
+static inline struct probe_event synthetic_hand_up(const struct probe_event *offer, __u32 record,
+						   __u64 since_ns, __u64 time_ns)
+{
+	struct probe_event event = *offer;
+
+	event.point = PROBE_HANDED_UP;
+	event.qdisc = record;
+	event.since_ns = since_ns;
+	event.header.time_ns = time_ns;
+	return event;
+}
+
 #endif

@@ -46,6 +46,7 @@ static void add_probe(struct probe *probe, __u64 sent_ns, const struct run *run,
 					.ns = run->base };
 	probe->legs[2] = (struct leg) { .kind = run->other_kind,
 					.qdisc = run->other_kind == LEG_QDISC ? 1 : RESULT_NO_QDISC,
+					.root = 1,
 					.ns = other };
 	probe->rtt_ns = wait + run->base + other;
 }
@@ -107,10 +108,10 @@ static void test_known_share(void **state)
 	assert_true(result.phases[PHASE_LOAD].load.attribution.valid);
 	assert_near(result.phases[PHASE_LOAD].load.attribution.rtt_increase_ns, 327.75e6, 1);
 	assert_near(result.phases[PHASE_LOAD].load.attribution.rtt_increase_median_ns, 327.25e6, 1);
-	assert_near(result.phases[PHASE_LOAD].load.attribution.cause_share, 324.5 / 327.75, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.cause.share, 324.5 / 327.75, 1e-9);
 	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 324.5 / 327.75, 1e-9);
 	assert_near(result.phases[PHASE_LOAD].load.attribution.unexplained_ns, 3.25e6, 1);
-	assert_int_equal(result.phases[PHASE_LOAD].load.attribution.cause_qdisc, 0);
+	assert_int_equal(result.phases[PHASE_LOAD].load.attribution.cause.qdisc, 0);
 	assert_near(result.phases[PHASE_LOAD].qdiscs[0].share, 324.5 / 327.75, 1e-9);
 	assert_near(result.phases[PHASE_LOAD].qdiscs[1].share, 0, 1e-9);
 	assert_true(isnan(result.phases[PHASE_IDLE].qdiscs[0].share));
@@ -221,7 +222,7 @@ static void test_two_qdiscs(void **state)
 	(void)state;
 	make_run(&result, &run);
 	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 1, 1e-9);
-	assert_near(result.phases[PHASE_LOAD].load.attribution.cause_share, 0.55, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].load.attribution.cause.share, 0.55, 1e-9);
 	assert_near(result.phases[PHASE_LOAD].qdiscs[1].share, 0.45, 1e-9);
 	assert_says(&result, "55 % of the RTT increase under load (55.0 ms of 100 ms)");
 	result_free(&result);
@@ -249,10 +250,13 @@ static void test_children_are_not_added(void **state)
 	(void)state;
 	make_run(&result, &run);
 	result.qdiscs[1].root = false;
+	result.qdiscs[1].parent_qdisc = 0;
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(attribution_fill(&result, &error), 0);
-	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 0.55, 1e-9);
-	assert_true(isnan(result.phases[PHASE_LOAD].qdiscs[1].share));
+	/* In the root's time is the child's: 100 ms of 100, of which 45 are the child's. */
+	assert_near(result.phases[PHASE_LOAD].load.attribution.explained, 1, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].qdiscs[0].share, 1, 1e-9);
+	assert_near(result.phases[PHASE_LOAD].qdiscs[1].share, 0.45, 1e-9);
 	result_free(&result);
 }
 
@@ -279,7 +283,7 @@ static void test_no_increase(void **state)
 	(void)state;
 	make_run(&result, &run);	/* 0.45 ms on 0.06 */
 	assert_false(result.phases[PHASE_LOAD].load.attribution.valid);
-	assert_int_equal(result.phases[PHASE_LOAD].load.attribution.cause_qdisc, RESULT_NO_QDISC);
+	assert_int_equal(result.phases[PHASE_LOAD].load.attribution.cause.qdisc, RESULT_NO_QDISC);
 	assert_says(&result, "the load did not raise the RTT: median 510 us under load, 60");
 	result_free(&result);
 
@@ -340,17 +344,17 @@ static void test_cause(void **state)
 	assert_non_null(result.samples);
 	result.sample_count = 1;
 	result.samples[0] = (struct qdisc_sample) {
-		.begin_ns = 112 * SECOND, .end_ns = 113 * SECOND, .min = ~0ULL, .drop_min = ~0ULL,
+		.begin_ns = 112 * SECOND, .end_ns = 113 * SECOND, .sojourn.min = ~0ULL,
 		.backlog_bytes_max = 500000, .backlog_packets_max = 331,
 		.delta.rejected_packets = 12,
 	};
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(attribution_fill(&result, &error), 0);
-	assert_string_equal(result.phases[PHASE_LOAD].load.attribution.cause_text,
+	assert_string_equal(result.phases[PHASE_LOAD].load.attribution.cause.text,
 			    "rate 10.0 Mbit/s, standing backlog up to 488 KB = 400 ms at that rate, 12 drops");
 	result.qdiscs[0].have_info = false;
 	assert_int_equal(attribution_fill(&result, &error), 0);
-	assert_string_equal(result.phases[PHASE_LOAD].load.attribution.cause_text,
+	assert_string_equal(result.phases[PHASE_LOAD].load.attribution.cause.text,
 			    "standing backlog up to 488 KB (331 packets), 12 drops");
 	result_free(&result);
 }
@@ -423,14 +427,14 @@ static void make_office(struct result *result, enum load_direction direction)
 static void add_confined_probe(struct result *result, __u64 sent_ns, __u64 before, __u64 beyond)
 {
 	const struct leg legs[] = {
-		{ LEG_LINK, RESULT_NO_QDISC, "lan0", GATEWAY, false, before },
-		{ LEG_STACK, RESULT_NO_QDISC, "wan0", GATEWAY, false, 3 * US },
-		{ LEG_QDISC, 0, "wan0", GATEWAY, false, 1 * US },
-		{ LEG_DRIVER, RESULT_NO_QDISC, "wan0", GATEWAY, false, 1 * US },
-		{ LEG_LINK, RESULT_NO_QDISC, "wan0", GATEWAY, true, beyond },
-		{ LEG_STACK, RESULT_NO_QDISC, "lan0", GATEWAY, true, 4 * US },
-		{ LEG_DRIVER, RESULT_NO_QDISC, "lan0", GATEWAY, true, 1 * US },
-		{ LEG_LINK, RESULT_NO_QDISC, "eth0", CLIENT, true, 2 * US },
+		{ LEG_LINK, RESULT_NO_QDISC, "lan0", GATEWAY, false, before, RESULT_NO_QDISC },
+		{ LEG_STACK, RESULT_NO_QDISC, "wan0", GATEWAY, false, 3 * US, RESULT_NO_QDISC },
+		{ LEG_QDISC, 0, "wan0", GATEWAY, false, 1 * US, 0 },
+		{ LEG_DRIVER, RESULT_NO_QDISC, "wan0", GATEWAY, false, 1 * US, RESULT_NO_QDISC },
+		{ LEG_LINK, RESULT_NO_QDISC, "wan0", GATEWAY, true, beyond, RESULT_NO_QDISC },
+		{ LEG_STACK, RESULT_NO_QDISC, "lan0", GATEWAY, true, 4 * US, RESULT_NO_QDISC },
+		{ LEG_DRIVER, RESULT_NO_QDISC, "lan0", GATEWAY, true, 1 * US, RESULT_NO_QDISC },
+		{ LEG_LINK, RESULT_NO_QDISC, "eth0", CLIENT, true, 2 * US, RESULT_NO_QDISC },
 	};
 	struct probe *probe = &result->probes[result->probe_count++];
 	unsigned int i;
@@ -513,10 +517,10 @@ static void test_beyond_the_other_device(void **state)
 static void add_office_probe(struct result *result, __u64 sent_ns, __u64 wait)
 {
 	const struct leg legs[] = {
-		{ LEG_STACK, RESULT_NO_QDISC, "wan0", GATEWAY, false, 20 * US },
-		{ LEG_QDISC, 0, "wan0", GATEWAY, false, 1 * US },
-		{ LEG_QDISC, 1, "wan0", MODEM, false, wait },
-		{ LEG_STACK, RESULT_NO_QDISC, "lan0", GATEWAY, true, 20 * US },
+		{ LEG_STACK, RESULT_NO_QDISC, "wan0", GATEWAY, false, 20 * US, RESULT_NO_QDISC },
+		{ LEG_QDISC, 0, "wan0", GATEWAY, false, 1 * US, 0 },
+		{ LEG_QDISC, 1, "wan0", MODEM, false, wait, 1 },
+		{ LEG_STACK, RESULT_NO_QDISC, "lan0", GATEWAY, true, 20 * US, RESULT_NO_QDISC },
 	};
 	struct probe *probe = &result->probes[result->probe_count++];
 
@@ -543,7 +547,7 @@ static void test_who_it_was_not(void **state)
 		add_office_probe(&result, 112 * SECOND + i * 100 * MS, 800 * MS);
 	attribute(&result, &moments);
 	attribution = &result.phases[PHASE_LOAD].load.attribution;
-	assert_int_equal(attribution->cause_qdisc, 1);
+	assert_int_equal(attribution->cause.qdisc, 1);
 	assert_int_equal(attribution->exonerated_count, 1);
 	assert_int_equal(attribution->exonerated[0].qdisc, 0);
 	assert_string_equal(attribution->verdict,
@@ -554,7 +558,7 @@ static void test_who_it_was_not(void **state)
 	assert_non_null(result.samples);
 	result.sample_count = 1;
 	result.samples[0] = (struct qdisc_sample) {
-		.begin_ns = 112 * SECOND, .end_ns = 113 * SECOND, .min = ~0ULL, .drop_min = ~0ULL,
+		.begin_ns = 112 * SECOND, .end_ns = 113 * SECOND, .sojourn.min = ~0ULL,
 		.backlog_bytes_max = 90000, .backlog_bytes_mean = 60000,
 	};
 	attribute(&result, &moments);
@@ -626,6 +630,300 @@ static void test_two_loads(void **state)
 	result_free(&result);
 }
 
+/* ---- trees of qdiscs ---- */
+
+/* A probe of which each qdisc of the tree had its part. */
+static void add_tree_probe(struct result *result, __u64 sent_ns, const __u64 *held)
+{
+	struct probe *probe;
+	unsigned int i;
+
+	result->probes = reallocarray(result->probes, result->probe_count + 1,
+				      sizeof(*result->probes));
+	assert_non_null(result->probes);
+	probe = &result->probes[result->probe_count++];
+	memset(probe, 0, sizeof(*probe));
+	probe->sent = probe->complete = true;
+	probe->sent_ns = sent_ns;
+	probe->leg_count = (unsigned int)result->qdisc_count + 1;
+	probe->legs = calloc(probe->leg_count, sizeof(*probe->legs));
+	assert_non_null(probe->legs);
+	for (i = 0; i < result->qdisc_count; i++) {
+		probe->legs[i] = (struct leg) { .kind = LEG_QDISC, .qdisc = i, .root = 0,
+						.ns = held[i] };
+		probe->rtt_ns += held[i];
+	}
+	probe->legs[i] = (struct leg) { .kind = LEG_STACK, .qdisc = RESULT_NO_QDISC,
+					.root = RESULT_NO_QDISC, .ns = 60 * US };
+	probe->rtt_ns += 60 * US;
+}
+
+/* Ten probes when idle, that each qdisc holds for 1 us, and ten under load. */
+static const struct attribution *attribute_tree(struct result *result, const __u64 *held)
+{
+	static const __u64 idle[] = { US, US, US };
+	unsigned int i;
+
+	for (i = 0; i < 10; i++)
+		add_tree_probe(result, 101 * SECOND + i * 100 * MS, idle);
+	for (i = 0; i < 10; i++)
+		add_tree_probe(result, 112 * SECOND + i * 100 * MS, held);
+	attribute(result, &moments);
+	return &result->phases[PHASE_LOAD].load.attribution;
+}
+
+static void add_info(struct qdisc_tree *tree, const struct result_qdisc *qdisc)
+{
+	struct qdisc_info *info;
+
+	tree->qdiscs = reallocarray(tree->qdiscs, tree->count + 1, sizeof(*tree->qdiscs));
+	assert_non_null(tree->qdiscs);
+	info = &tree->qdiscs[tree->count++];
+	*info = (struct qdisc_info) {
+		.netns = qdisc->netns, .ifindex = qdisc->ifindex, .handle = qdisc->handle,
+		.parent = qdisc->parent, .invisible = !qdisc->root && !qdisc->handle,
+	};
+	memcpy(info->device, qdisc->device, sizeof(info->device));
+	memcpy(info->kind, qdisc->kind, sizeof(info->kind));
+}
+
+static void add_class(struct qdisc_classes *classes, __u32 classid, __u32 parent, __u64 rate,
+		      __u64 bytes, __u64 overlimits)
+{
+	struct class_info *class;
+
+	classes->classes = reallocarray(classes->classes, classes->count + 1,
+					sizeof(*classes->classes));
+	assert_non_null(classes->classes);
+	class = &classes->classes[classes->count++];
+	*class = (struct class_info) {
+		.netns = ROUTER, .ifindex = 3, .kind = "htb", .classid = classid,
+		.parent = parent, .option_count = 2, .have_htb = true,
+		.options = { { "rate", OPTION_BIT_PER_S, rate },
+			     { "ceil", OPTION_BIT_PER_S, rate } },
+		.kernel = { .bytes = bytes, .overlimits = overlimits },
+	};
+}
+
+/* What the kernel said of the tree and htb's classes; 10 s lie between the two. */
+static void fill_snapshot(const struct result *result, struct load_snapshot *snapshot,
+			  __u64 time_ns, __u64 bytes, __u64 overlimits)
+{
+	size_t i;
+
+	snapshot->taken = true;
+	snapshot->tree.time_ns = snapshot->classes.time_ns = time_ns;
+	for (i = 0; i < result->qdisc_count; i++) {
+		add_info(&snapshot->tree, &result->qdiscs[i]);
+		snapshot->tree.qdiscs[i].kernel.bytes = bytes;
+		snapshot->tree.qdiscs[i].kernel.overlimits = overlimits;
+	}
+	add_class(&snapshot->classes, 0x10001, 0xffffffff, 20000000, bytes, 0);
+	add_class(&snapshot->classes, 0x10011, 0x10001, 10000000, bytes, overlimits);
+	add_class(&snapshot->classes, 0x10012, 0x10001, 5000000, 0, 0);
+}
+
+static void fill_snapshots(struct result *result)
+{
+	struct phase_load *load = &result->phases[PHASE_LOAD].load;
+
+	fill_snapshot(result, &load->begin, 111 * SECOND, 1000000, 3);
+	fill_snapshot(result, &load->end, 121 * SECOND, 13000000, 403);
+}
+
+/* One of two classes is loaded: its leaf held the packets, and the class held them back. */
+static void test_held_and_holder(void **state)
+{
+	static const __u64 held[] = { 2 * MS + US, 198 * MS + US, US };
+	const struct attribution *attribution;
+	const struct phase_qdisc *qdiscs;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	fill_snapshots(&result);
+	attribution = attribute_tree(&result, held);
+	qdiscs = result.phases[PHASE_LOAD].qdiscs;
+	assert_near(attribution->explained, 1, 1e-9);
+	assert_near(qdiscs[TREE_HTB].share, 1, 1e-9);
+	assert_near(qdiscs[TREE_HTB].exclusive_share, 0.01, 1e-9);
+	assert_near(qdiscs[TREE_LOADED].share, 0.99, 1e-9);
+	assert_near(qdiscs[TREE_LOADED].exclusive_share, 0.99, 1e-9);
+	assert_near(qdiscs[TREE_IDLE].share, 0, 1e-9);
+	assert_int_equal(attribution->cause.qdisc, TREE_LOADED);
+	assert_int_equal(attribution->cause.waits_in, TREE_LOADED);
+	assert_near(attribution->cause.share, 0.99, 1e-9);
+	assert_near(attribution->cause.held_share, 0.99, 1e-9);
+	assert_true(attribution->cause.held_is_known && attribution->cause.holder.seen);
+	assert_int_equal(attribution->cause.holder.kind, HOLDER_CLASS);
+	assert_int_equal(attribution->cause.holder_class, 0x10011);
+	assert_int_equal(attribution->cause.holder_qdisc, TREE_HTB);
+	assert_string_equal(attribution->cause.path,
+			    "wan0 → htb 1: → class 1:1 rate 20.0 Mbit/s → class 1:11 rate 10.0 Mbit/s → fq_codel 110:");
+	assert_string_equal(attribution->verdict,
+			    "99 % of the RTT increase under load (198 ms of 200 ms) was spent waiting in fq_codel 110: on wan0 in pl-router, held back by class 1:11 of htb 1: (rate 10.0 Mbit/s, ceil 10.0 Mbit/s; 400 overlimits, 0 borrowed): wan0 → htb 1: → class 1:1 rate 20.0 Mbit/s → class 1:11 rate 10.0 Mbit/s → fq_codel 110:.");
+	assert_string_equal(attribution->cause.text,
+			    "rate 10.0 Mbit/s, standing backlog up to 0 B = 0 ns at that rate, 0 drops");
+	result_free(&result);
+}
+
+/* Nothing asked of the kernel: the place is known, and what held the packets back is not. */
+static void test_held_without_snapshots(void **state)
+{
+	static const __u64 held[] = { US, 200 * MS, US };
+	const struct attribution *attribution;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	attribution = attribute_tree(&result, held);
+	assert_false(attribution->cause.have_path);
+	assert_says(&result, "was spent waiting in fq_codel 110: on wan0 in pl-router.");
+	result_free(&result);
+}
+
+/* Limits that no counter shows as reached are read from the settings, and it is said. */
+static void test_holder_by_settings(void **state)
+{
+	static const __u64 held[] = { US, 200 * MS, US };
+	const struct attribution *attribution;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	fill_snapshot(&result, &result.phases[PHASE_LOAD].load.end, 121 * SECOND, 9, 0);
+	attribution = attribute_tree(&result, held);
+	assert_true(attribution->cause.have_path && !attribution->cause.holder.seen);
+	assert_says(&result, "pl-router, held back, by its settings, by class 1:11 of htb 1:");
+	result_free(&result);
+}
+
+/* Where only the root is seen it stands for its tree, and the class is named. */
+static void test_holder_below_an_unseen_tree(void **state)
+{
+	static const __u64 held[] = { 200 * MS, 0, 0 };
+	const struct attribution *attribution;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	snprintf(result.tier, sizeof(result.tier), "tracepoints");
+	result.qdiscs[TREE_LOADED].traced = result.qdiscs[TREE_IDLE].traced = false;
+	fill_snapshots(&result);
+	attribution = attribute_tree(&result, held);
+	assert_int_equal(attribution->cause.qdisc, TREE_HTB);
+	assert_false(attribution->cause.held_is_known);
+	assert_true(isnan(result.phases[PHASE_LOAD].qdiscs[0].exclusive_share));
+	assert_int_equal(attribution->cause.holder_class, 0x10011);
+	assert_says(&result, "waiting in htb 1: on wan0 in pl-router, held back by class 1:11 of htb 1:");
+	result_free(&result);
+}
+
+/* tbf with the bfifo that it made: both tiers say tbf, in the same words. */
+static void test_own_fifo(void **state)
+{
+	static const __u64 held[] = { 2 * MS, 198 * MS }, all[] = { 200 * MS, 0 };
+	const struct attribution *attribution;
+	struct result result;
+	unsigned int sees;
+
+	(void)state;
+	for (sees = 0; sees < 2; sees++) {
+		assert_int_equal(synthetic_tree(&result), 0);
+		result.qdisc_count = 2;
+		synthetic_qdisc(&result, 0, "tbf", 0x100000, 0xffffffff, RESULT_NO_QDISC);
+		result.qdiscs[0].is_parent = true;
+		synthetic_qdisc(&result, 1, "bfifo", 0, 0x100001, 0);
+		if (!sees) {
+			snprintf(result.tier, sizeof(result.tier), "tracepoints");
+			result.qdiscs[1].traced = false;
+		}
+		fill_snapshots(&result);
+		attribution = attribute_tree(&result, sees ? held : all);
+		assert_int_equal(attribution->cause.qdisc, 0);
+		assert_int_equal(attribution->cause.waits_in, sees);
+		assert_near(attribution->cause.held_share, attribution->cause.share, 1e-9);
+		assert_true(attribution->cause.held_is_known);
+		assert_int_equal(attribution->cause.holder_qdisc, 0);
+		assert_string_equal(attribution->cause.path,
+				    sees ? "wan0 → tbf 10: → bfifo 0:" : "wan0 → tbf 10:");
+		assert_says(&result,
+			    "100 % of the RTT increase under load (200 ms of 200 ms) was spent waiting in tbf 10: on wan0 in pl-router.");
+		assert_int_equal(!strstr(attribution->cause.text, "; tbf keeps its packets in a bfifo of its own"),
+				 !sees);
+		result_free(&result);
+	}
+}
+
+/* The root explains all of it, and no qdisc of its tree holds half. */
+static void test_several_in_one_tree(void **state)
+{
+	static const __u64 held[] = { 40 * MS, 96 * MS, 64 * MS };
+	const struct attribution *attribution;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	attribution = attribute_tree(&result, held);
+	assert_near(attribution->explained, 1, 1e-4);
+	assert_says(&result, "was spent waiting in several qdiscs: fq_codel 110: on wan0 in pl-router 48 %, fq_codel 120: on wan0 in pl-router 31.9 %, htb 1: on wan0 in pl-router 19.9 %");
+	result_free(&result);
+}
+
+static void fill_paced_sample(struct result *result, __u64 sojourn, __u64 paced)
+{
+	struct qdisc_sample *sample = calloc(1, sizeof(*sample));
+
+	assert_non_null(sample);
+	*sample = (struct qdisc_sample) {
+		.begin_ns = 112 * SECOND, .end_ns = 113 * SECOND,
+		.sojourn = { .count = 1, .sum = (__s64)sojourn, .min = sojourn, .max = sojourn },
+		.part = { .count = 1, .sum = (__s64)paced, .min = paced, .max = paced },
+	};
+	sample->sojourn.parts = calloc(1, sizeof(struct histogram_part));
+	sample->part.parts = calloc(1, sizeof(struct histogram_part));
+	assert_true(sample->sojourn.parts && sample->part.parts);
+	sample->sojourn.part_count = sample->part.part_count = 1;
+	*sample->sojourn.parts = (struct histogram_part) { histogram_bucket(sojourn), 1 };
+	*sample->part.parts = (struct histogram_part) { histogram_bucket(paced), 1 };
+	result->samples = sample;
+	result->sample_count = 1;
+}
+
+/* Packets that wait for their own departure times are paced, not queued. */
+static void test_pacing(void **state)
+{
+	static const __u64 held[] = { 200 * MS };
+	const struct attribution *attribution;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	result.qdisc_count = 1;
+	synthetic_qdisc(&result, 0, "fq", 0x100000, 0xffffffff, RESULT_NO_QDISC);
+	result.qdiscs[0].paces = true;
+	fill_paced_sample(&result, 200 * MS, 190 * MS);
+	attribution = attribute_tree(&result, held);
+	assert_true(attribution->cause.is_pacing);
+	assert_near(attribution->cause.paced_ns, 190e6, 1);
+	assert_near(attribution->cause.queued_ns, 10e6, 1);
+	assert_string_equal(attribution->verdict,
+			    "100 % of the RTT increase under load (200 ms of 200 ms) was spent in fq 10: on wan0 in pl-router, sent by its own schedule: fq paces flows, which is pacing, not queueing (of its packets' time 190 ms were paced and 10.0 ms queued, in the mean).");
+
+	/* Most of it queued: then it is a queue as any other. */
+	result.samples[0].part.sum = 90 * MS;
+	attribute(&result, &moments);
+	assert_false(attribution->cause.is_pacing);
+	assert_near(attribution->cause.paced_ns, 90e6, 1);
+	assert_says(&result, "was spent waiting in fq 10: on wan0 in pl-router.");
+
+	result.samples[0].part.sum = 190 * MS;
+	snprintf(result.qdiscs[0].kind, sizeof(result.qdiscs[0].kind), "etf");
+	attribute(&result, &moments);
+	assert_says(&result, "it keeps packets until the time that they carry, which is pacing");
+	result_free(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -644,6 +942,13 @@ int main(void)
 		cmocka_unit_test(test_beyond_the_other_device),
 		cmocka_unit_test(test_who_it_was_not),
 		cmocka_unit_test(test_two_loads),
+		cmocka_unit_test(test_held_and_holder),
+		cmocka_unit_test(test_held_without_snapshots),
+		cmocka_unit_test(test_holder_by_settings),
+		cmocka_unit_test(test_holder_below_an_unseen_tree),
+		cmocka_unit_test(test_own_fifo),
+		cmocka_unit_test(test_several_in_one_tree),
+		cmocka_unit_test(test_pacing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

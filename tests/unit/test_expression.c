@@ -72,8 +72,10 @@ static void make_result(struct result *result)
 	result->phases[PHASE_LOAD].load.attribution.valid = true;
 	result->phases[PHASE_LOAD].load.attribution.rtt_increase_ns = 325.25e6;
 	result->phases[PHASE_LOAD].load.attribution.explained = 0.9995;
-	result->phases[PHASE_LOAD].load.attribution.cause_qdisc = 1;
-	result->phases[PHASE_LOAD].load.attribution.cause_share = 0.998;
+	result->phases[PHASE_LOAD].load.attribution.cause.qdisc = 1;
+	result->phases[PHASE_LOAD].load.attribution.cause.share = 0.998;
+	result->phases[PHASE_LOAD].load.attribution.cause.held_share = 0.9;
+	result->phases[PHASE_LOAD].load.attribution.cause.held_is_known = true;
 	result->complete = true;
 }
 
@@ -140,6 +142,7 @@ static void test_every_figure(void **state)
 		{ "load.sojourn.max", "414ms" }, { "load.sojourn.mean", "318ms" },
 		{ "load.drops", "107" }, { "idle.drops", "0" },
 		{ "load.increase", "325.25ms" }, { "load.share", "99.8%" },
+		{ "load.exclusive_share", "90%" },
 		{ "load.explained", "0.9995" }, { "load.sent_rate", "10.7mbit" },
 		{ "load.received_rate", "9.57mbit" }, { "load.retransmits", "104" },
 		{ "complete", "1" },
@@ -180,8 +183,8 @@ static void test_figures_of_two_loads(void **state)
 	copy_phase(&two.phases[3], &result.phases[PHASE_LOAD]);
 	copy_phase(&two.phases[4], &result.phases[PHASE_LOAD]);
 	two.phases[3].rtt.p99 = 222 * MS;
-	two.phases[3].load.attribution.cause_share = 0.5;
-	two.phases[3].load.attribution.cause_qdisc = 0;
+	two.phases[3].load.attribution.cause.share = 0.5;
+	two.phases[3].load.attribution.cause.qdisc = 0;
 	two.phases[3].load.iperf3.received.bits_per_second = 19e6;
 	assert_value(&two, "upload.rtt.p99", "411ms");
 	assert_value(&two, "download.rtt.p99", "222ms");
@@ -449,11 +452,14 @@ static void test_missing_values(void **state)
 	assert_missing(&result, "load.received_rate < 1mbit", "no receiver's sum");
 	result.phases[PHASE_LOAD].load.have_iperf3 = false;
 	assert_missing(&result, "load.sent_rate < 1mbit", "no sender's sum");
-	result.phases[PHASE_LOAD].load.attribution.cause_share = NAN;
+	result.phases[PHASE_LOAD].load.attribution.cause.held_is_known = false;
+	assert_missing(&result, "load.exclusive_share < 1%", "does not see the children");
+	result.phases[PHASE_LOAD].load.attribution.cause.share = NAN;
 	assert_missing(&result, "load.share < 1%", "it has no meaning here");
 	result.phases[PHASE_LOAD].load.attribution.valid = false;
-	result.phases[PHASE_LOAD].load.attribution.cause_qdisc = RESULT_NO_QDISC;
+	result.phases[PHASE_LOAD].load.attribution.cause.qdisc = RESULT_NO_QDISC;
 	assert_missing(&result, "load.share < 1%", "no RTT increase");
+	assert_missing(&result, "load.exclusive_share < 1%", "no RTT increase");
 	assert_missing(&result, "load.explained < 1%", "no RTT increase");
 	assert_missing(&result, "load.sojourn.p99 < 1ms", "no qdisc was found");
 	result_free(&result);
@@ -491,7 +497,7 @@ static void test_describe(void **state)
 	result.phases[PHASE_LOAD].rtt.p99 = 20000400;
 	assert_described(&result, "load.rtt.p99 > 20ms",
 			 "load.rtt.p99 is 20.0 ms (20000400 ns), which is > 20ms");
-	result.phases[PHASE_LOAD].load.attribution.cause_share = 0.9999;
+	result.phases[PHASE_LOAD].load.attribution.cause.share = 0.9999;
 	assert_described(&result, "load.share < 100%",
 			 "load.share is 100 % (99.99 %), which is < 100%");
 	result_free(&result);
@@ -539,7 +545,7 @@ static void test_help_tells_all(void **state)
 			fail_msg("'%s': %s", text, error.text);
 		figures++;
 	}
-	assert_int_equal(figures, 14);
+	assert_int_equal(figures, 15);
 }
 
 int main(void)

@@ -42,18 +42,18 @@ static void fill_samples(struct result *result)
 		*sample = (struct qdisc_sample) {
 			.begin_ns = 105 * SECOND + i * 100 * MS,
 			.end_ns = 105 * SECOND + (i + 1) * 100 * MS,
-			.count = 83, .sum = 83 * 320 * (__s64)MS, .min = 300 * MS, .max = 340 * MS,
-			.drop_min = ~0ULL,
+			.sojourn = { .count = 83, .sum = 83 * 320 * (__s64)MS, .min = 300 * MS,
+				     .max = 340 * MS },
 			.backlog_bytes_max = 400000 + i, .backlog_packets_max = 264,
 			.backlog_bytes_mean = 390000.5, .backlog_packets_mean = 257.5,
 			.backlog_bytes = 395000, .backlog_packets = 261,
 			.delta = { .rejected_packets = 2 },
 		};
-		sample->parts = calloc(2, sizeof(*sample->parts));
-		assert_non_null(sample->parts);
-		sample->part_count = 2;
-		sample->parts[0] = (struct histogram_part) { histogram_bucket(300 * MS), 3 };
-		sample->parts[1] = (struct histogram_part) { histogram_bucket(320 * MS), 80 };
+		sample->sojourn.parts = calloc(2, sizeof(*sample->sojourn.parts));
+		assert_non_null(sample->sojourn.parts);
+		sample->sojourn.part_count = 2;
+		sample->sojourn.parts[0] = (struct histogram_part) { histogram_bucket(300 * MS), 3 };
+		sample->sojourn.parts[1] = (struct histogram_part) { histogram_bucket(320 * MS), 80 };
 	}
 }
 
@@ -800,6 +800,217 @@ static void test_summary_of_nothing(void **state)
 	result_free(&result);
 }
 
+/* ---- trees of qdiscs ---- */
+
+static void fill_part(struct sample_histogram *sample, __u64 value, __s32 count)
+{
+	*sample = (struct sample_histogram){
+		.count = count, .sum = (__s64)value * count, .min = value, .max = value,
+		.parts = calloc(1, sizeof(*sample->parts)), .part_count = 1,
+	};
+	assert_non_null(sample->parts);
+	*sample->parts = (struct histogram_part) { histogram_bucket(value), count };
+}
+
+/* htb holds 1 ms of 320, the fq_codel of its class the rest; another class is idle. */
+static void make_tree_result(struct result *result)
+{
+	const struct phase_moments idle_and_load = {
+		.begin_ns = 100 * SECOND, .loads[0] = { 103 * SECOND, 118 * SECOND },
+		.end_ns = 118 * SECOND,
+	};
+	struct timeline *timeline = timeline_create();
+	struct probe_event events[WAY_POINTS + 1];
+	struct error error;
+	unsigned int i;
+
+	assert_int_equal(synthetic_tree(result), 0);
+	assert_int_equal(scenario_named(&result->scenario, "bottleneck", &error), 0);
+	for (i = 0; i < 180; i++) {
+		__u64 inside = i < 30 ? 10 * US : 319 * MS;
+
+		synthetic_probe(events, 7, (__u16)i, 100 * SECOND + i * 100 * MS, inside + MS);
+		events[WAY_POINTS] = synthetic_hand_up(&events[3], RECORD + TREE_LOADED,
+			events[3].header.time_ns + MS / 4,
+			events[3].header.time_ns + MS / 4 + inside);
+		synthetic_feed(timeline, events, WAY_POINTS + 1);
+	}
+	assert_int_equal(timeline_finish(timeline, CLIENT, result, &error), 0);
+	timeline_free(timeline);
+	result->samples = calloc(2, sizeof(*result->samples));
+	assert_non_null(result->samples);
+	result->sample_count = 2;
+	for (i = 0; i < 2; i++)
+		result->samples[i] = (struct qdisc_sample) {
+			.qdisc = i, .begin_ns = 105 * SECOND, .end_ns = 106 * SECOND,
+			.delta = { .rejected_packets = 5, .drops_here = i ? 5 : 0 },
+		};
+	fill_part(&result->samples[0].sojourn, 320 * MS, 800);
+	fill_part(&result->samples[0].part, MS, 800);
+	fill_part(&result->samples[1].sojourn, 319 * MS, 800);
+	result->qdiscs[TREE_LOADED].drops_here = 5;
+	result->qdiscs[TREE_LOADED].ledger = (struct ledger) { .offered = 805, .measured = 800,
+							       .rejected = 5 };
+	phase_windows(result, &idle_and_load, SECOND, SECOND);
+	assert_int_equal(phase_fill(result, &error), 0);
+	assert_int_equal(attribution_fill(result, &error), 0);
+	result->complete = true;
+}
+
+static void fill_holder(struct cause *cause)
+{
+	cause->have_path = true;
+	snprintf(cause->path, sizeof(cause->path), "wan0 → htb 1: → class 1:11 → fq_codel 110:");
+	cause->holder = (struct qdisc_holder) {
+		.kind = HOLDER_CLASS, .how = HOLDS_BY_RATE, .rate_bit_per_s = 10000000,
+		.seen = true, .text = "class 1:11 of htb 1: (rate 10.0 Mbit/s)",
+	};
+	cause->holder_qdisc = TREE_HTB;
+	cause->holder_class = 0x10011;
+}
+
+static void test_tree_in_the_document(void **state)
+{
+	static const char *const paths[][2] = {
+		{ "tool.tier_why", "0" },
+		{ "qdiscs.0.parent_qdisc", "0" }, { "qdiscs.1.depth", "n" },
+		{ "qdiscs.0.ledger.stolen_skbs", "n" }, { "qdiscs.0.ledger.before_hooked", "n" },
+		{ "phases.1.qdiscs.0.exclusive_ns", "o" }, { "phases.1.qdiscs.0.paced_ns", "0" },
+		{ "phases.1.qdiscs.0.exclusive_share", "n" },
+		{ "phases.0.qdiscs.0.exclusive_share", "0" },
+		{ "attribution.cause.exclusive_share", "n" },
+		{ "attribution.cause.pacing", "b" }, { "attribution.cause.paced_ns", "0" },
+		{ "attribution.cause.held_by.seen", "b" },
+		{ "timeline.qdisc_samples.0.exclusive_ns.max", "n" },
+	};
+	struct result result;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	make_tree_result(&result);
+	fill_holder(&result.phases[PHASE_LOAD].load.attribution.cause);
+	document = parse(&result, &text);
+	ASSERT_TYPES(document, paths);
+	assert_text(document, "qdiscs.1.parent_qdisc", "pl-router/wan0/0/htb/1:");
+	assert_number(document, "qdiscs.1.drops_here", 5);
+	assert_number(document, "phases.1.qdiscs.0.sojourn_ns.max", 320e6);
+	assert_number(document, "phases.1.qdiscs.0.exclusive_ns.max", 1e6);
+	assert_number(document, "phases.1.qdiscs.1.exclusive_ns.max", 319e6);
+	assert_number(document, "phases.1.qdiscs.0.drops", 5);
+	assert_number(document, "phases.1.qdiscs.0.drops_here", 0);
+	assert_number(document, "phases.1.qdiscs.1.drops_here", 5);
+	assert_number(document, "phases.1.qdiscs.0.own_exclusive_median_ns", 1e6);
+	assert_text(document, "attribution.cause.qdisc", "pl-router/wan0/0/fq_codel/110:@1:11");
+	assert_text(document, "attribution.cause.waits_in", "pl-router/wan0/0/fq_codel/110:@1:11");
+	assert_text(document, "attribution.cause.path",
+		    "wan0 → htb 1: → class 1:11 → fq_codel 110:");
+	assert_text(document, "attribution.cause.held_by.kind", "class");
+	assert_text(document, "attribution.cause.held_by.class", "1:11");
+	assert_text(document, "attribution.cause.held_by.qdisc", "pl-router/wan0/0/htb/1:");
+	assert_number(document, "attribution.cause.held_by.rate", 1e7);
+	assert_text(document, "probes.50.legs.3.qdisc", "pl-router/wan0/0/htb/1:");
+	assert_text(document, "probes.50.legs.4.qdisc", "pl-router/wan0/0/fq_codel/110:@1:11");
+	assert_text(document, "probes.50.legs.4.root", "pl-router/wan0/0/htb/1:");
+	assert_number(document, "probes.50.legs.3.ns", 250e3);
+	assert_number(document, "probes.50.legs.4.ns", 319e6);
+	assert_number(document, "probes.50.legs.5.ns", 750e3);
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
+static void test_tree_in_the_summary(void **state)
+{
+	struct result result;
+	char *text;
+
+	(void)state;
+	make_tree_result(&result);
+	text = print_text(&result, false);
+	if (getenv("SHOW_TEXT"))
+		fputs(text, stderr);
+	assert_lines_fit(text);
+	assert_row(text, "\npl-router/wan0 htb 1:", "");
+	assert_row(text, "  in itself", "1.00 ms");
+	assert_row(text, "  in itself", " 0 %");
+	assert_row(text, "\n  fq_codel 110: parent 1:11 ", "");
+	assert_in(text, "  fq_codel 110: parent 1:11      800   319 ms   319 ms   319 ms   319 ms       0 B 0p      5  100 %\n");
+	assert_not_in(text, "fq_codel 120:");
+	assert_in(text, "\ntier functions: every qdisc of a tree is measured by itself\n");
+	assert_not_in(text, "not seen by");
+	assert_in(text, "was spent waiting in fq_codel 110: on wan0\n    in pl-router.\n");
+	free(text);
+
+	/* Paced: a row of its own below the qdisc's. */
+	result.qdiscs[TREE_LOADED].paces = true;
+	result.phases[PHASE_LOAD].qdiscs[TREE_LOADED].have_paced = true;
+	result.phases[PHASE_LOAD].qdiscs[TREE_LOADED].paced =
+		(struct summary) { .count = 9, .p50 = 300 * MS, .max = 310 * MS };
+	text = print_text(&result, false);
+	assert_lines_fit(text);
+	assert_row(text, "\n    paced", "");
+	assert_row(text, "    paced", "300 ms");
+	free(text);
+	result_free(&result);
+}
+
+/* The tier, and why it is not the other one. */
+static void test_tier_in_the_outputs(void **state)
+{
+	struct result result;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	text = print_text(&result, false);
+	assert_in(text, "\ntier tracepoints, as it was asked for: roots are measured\n");
+	free(text);
+	snprintf(result.tier_why, sizeof(result.tier_why), "the kernel has no kprobes");
+	text = print_text(&result, false);
+	assert_in(text, "\ntier tracepoints, not functions: the kernel has no kprobes\n");
+	free(text);
+	document = parse(&result, &text);
+	assert_text(document, "tool.tier_why", "the kernel has no kprobes");
+	assert_type(document, "phases.1.qdiscs.0.drops_here", '0');
+	assert_type(document, "phases.1.qdiscs.0.own_exclusive_median_ns", '0');
+	assert_type(document, "attribution.cause.held_by", '0');
+	assert_type(document, "qdiscs.1.depth", '0');
+	assert_text(document, "qdiscs.1.parent_qdisc", "pl-router/wan0/0/tbf/10:");
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
+/* Options as a program takes them: numbers where they are quantities, else tc's words. */
+static void test_options_in_the_document(void **state)
+{
+	struct result result;
+	struct qdisc_info *info;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	make_result(&result);
+	info = &result.qdiscs[0].info;
+	info->option_count = 0;
+	info->options[info->option_count++] = (struct qdisc_option) { "loss", OPTION_PER_BILLION, 25000000 };
+	info->options[info->option_count++] = (struct qdisc_option) { "overhead", OPTION_SIGNED, (__u64)-4 };
+	info->options[info->option_count++] = (struct qdisc_option) { "default", OPTION_HANDLE, 0x11 };
+	info->options[info->option_count++] = (struct qdisc_option) { "queues", OPTION_QUEUES, 2 << 16 | 1 };
+	info->options[info->option_count++] = (struct qdisc_option) { "limit", OPTION_PACKETS, 1000 };
+	document = parse(&result, &text);
+	assert_number(document, "qdiscs.0.config.loss", 0.025);
+	assert_text(document, "qdiscs.0.config.overhead", "-4");
+	assert_text(document, "qdiscs.0.config.queues", "2@1");
+	assert_type(document, "qdiscs.0.config.default", 's');
+	assert_number(document, "qdiscs.0.config.limit", 1000);
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -814,6 +1025,10 @@ int main(void)
 		cmocka_unit_test(test_two_loads),
 		cmocka_unit_test(test_summary_of_a_bad_run),
 		cmocka_unit_test(test_summary_of_nothing),
+		cmocka_unit_test(test_tree_in_the_document),
+		cmocka_unit_test(test_tree_in_the_summary),
+		cmocka_unit_test(test_tier_in_the_outputs),
+		cmocka_unit_test(test_options_in_the_document),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,22 +218,27 @@ static void test_probes_at_the_boundaries(void **state)
 	result_free(&result);
 }
 
+static void add_part(struct sample_histogram *sample, __u64 value, __s32 count)
+{
+	sample->parts = calloc(1, sizeof(*sample->parts));
+	assert_non_null(sample->parts);
+	sample->part_count = 1;
+	sample->parts->bucket = (__u16)histogram_bucket(value);
+	sample->parts->count = count;
+}
+
 static struct qdisc_sample make_sample(__u64 begin_ns, __u64 end_ns, __u64 value, __s32 count)
 {
 	struct qdisc_sample sample = {
-		.begin_ns = begin_ns, .end_ns = end_ns, .count = count,
-		.sum = (__s64)value * count, .min = value, .max = value,
-		.drop_min = ~0ULL,
+		.begin_ns = begin_ns, .end_ns = end_ns,
+		.sojourn = { .count = count, .sum = (__s64)value * count, .min = value,
+			     .max = value },
 		.backlog_bytes_max = (__u64)count * 1000, .backlog_packets_max = (__u64)count,
 		.backlog_bytes_mean = count,
 		.delta = { .rejected_packets = 1, .dropped_packets = 2 },
 	};
 
-	sample.parts = calloc(1, sizeof(*sample.parts));
-	assert_non_null(sample.parts);
-	sample.part_count = 1;
-	sample.parts->bucket = (__u16)histogram_bucket(value);
-	sample.parts->count = count;
+	add_part(&sample.sojourn, value, count);
 	return sample;
 }
 
@@ -326,6 +331,120 @@ static void test_own_median(void **state)
 	result_free(&result);
 }
 
+/* A parent's part is its exclusive time, a leaf's exclusive time its sojourn. */
+static void test_exclusive_times(void **state)
+{
+	const __u64 begin_ns = 104 * SECOND;
+	const struct phase_qdisc *qdiscs;
+	struct result result;
+	struct error error;
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	phase_windows(&result, &moments, SECOND, SECOND);
+	result.samples = calloc(4, sizeof(*result.samples));
+	assert_non_null(result.samples);
+	result.sample_count = 4;
+	for (i = 0; i < 2; i++) {
+		result.samples[2 * i] = make_sample(begin_ns + i, begin_ns + i + 1, 50 + i, 10);
+		result.samples[2 * i].part = (struct sample_histogram){
+			.count = 10, .sum = 40 + (__s64)i * 10, .min = 4 + i, .max = 4 + i,
+		};
+		add_part(&result.samples[2 * i].part, 4 + i, 10);
+		result.samples[2 * i + 1] = make_sample(begin_ns + i, begin_ns + i + 1, 46, 10);
+		result.samples[2 * i + 1].qdisc = TREE_LOADED;
+		result.samples[2 * i + 1].delta.drops_here = 3;
+	}
+	assert_int_equal(phase_fill(&result, &error), 0);
+	qdiscs = result.phases[PHASE_LOAD].qdiscs;
+	assert_true(qdiscs[TREE_HTB].have_exclusive && qdiscs[TREE_LOADED].have_exclusive);
+	assert_int_equal(qdiscs[TREE_HTB].exclusive.count, 20);
+	assert_int_equal(qdiscs[TREE_HTB].exclusive.min, 4);
+	assert_int_equal(qdiscs[TREE_HTB].exclusive.p50, 4);
+	assert_int_equal(qdiscs[TREE_HTB].exclusive.max, 5);
+	assert_true(qdiscs[TREE_HTB].exclusive.mean == 4.5);
+	assert_int_equal(qdiscs[TREE_LOADED].exclusive.p50, 46);
+	/* Along the path they add up. */
+	assert_true(qdiscs[TREE_HTB].exclusive.mean + qdiscs[TREE_LOADED].exclusive.mean ==
+		    qdiscs[TREE_HTB].summary.mean);
+	assert_int_equal(qdiscs[TREE_IDLE].exclusive.count, 0);
+	assert_int_equal(qdiscs[TREE_HTB].drops, 6);
+	assert_int_equal(qdiscs[TREE_HTB].drops_here, 0);
+	assert_int_equal(qdiscs[TREE_LOADED].drops_here, 6);
+	assert_false(qdiscs[TREE_HTB].have_paced || qdiscs[TREE_LOADED].have_paced);
+
+	/* Where only roots are seen the parent's is not known. */
+	snprintf(result.tier, sizeof(result.tier), "tracepoints");
+	result.qdiscs[TREE_LOADED].traced = result.qdiscs[TREE_IDLE].traced = false;
+	assert_int_equal(phase_fill(&result, &error), 0);
+	assert_int_equal(result.phases[PHASE_LOAD].qdisc_count, 1);
+	assert_false(result.phases[PHASE_LOAD].qdiscs[0].have_exclusive);
+	result.qdisc_count = 1;		/* a parent without children is alone in either tier */
+	assert_int_equal(phase_fill(&result, &error), 0);
+	assert_int_equal(result.phases[PHASE_LOAD].qdiscs[0].exclusive.max, 51);
+	result_free(&result);
+}
+
+/* Of one that paces the part is the time up to the packets' departure times, in either tier. */
+static void test_paced_times(void **state)
+{
+	const __u64 begin_ns = 104 * SECOND;
+	const struct phase_qdisc *qdisc;
+	struct result result;
+	struct error error;
+
+	(void)state;
+	begin(&result);
+	result.qdiscs[0].paces = true;
+	result.samples = calloc(1, sizeof(*result.samples));
+	assert_non_null(result.samples);
+	result.sample_count = 1;
+	result.samples[0] = make_sample(begin_ns, begin_ns + 100, 60, 10);
+	result.samples[0].part = (struct sample_histogram){
+		.count = 10, .sum = 500, .min = 50, .max = 50,
+	};
+	add_part(&result.samples[0].part, 50, 10);
+	assert_int_equal(phase_fill(&result, &error), 0);
+	qdisc = &result.phases[PHASE_LOAD].qdiscs[0];
+	assert_true(qdisc->have_paced && qdisc->have_exclusive);
+	assert_int_equal(qdisc->paced.p50, 50);
+	assert_int_equal(qdisc->exclusive.p50, 60);
+	result_free(&result);
+}
+
+/* Medians of the probes' own time, in the root with what is below it and in it alone. */
+static void test_own_medians_in_a_tree(void **state)
+{
+	static const __u64 sent[] = { 105 * SECOND, 106 * SECOND, 107 * SECOND };
+	const struct phase_qdisc *qdiscs;
+	struct result result;
+	struct error error;
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	phase_windows(&result, &moments, SECOND, SECOND);
+	add_probes(&result, sent, 3);
+	for (i = 0; i < 3; i++) {
+		result.probes[i].legs = calloc(2, sizeof(struct leg));
+		assert_non_null(result.probes[i].legs);
+		result.probes[i].leg_count = 2;
+		result.probes[i].legs[0] = (struct leg) { .kind = LEG_QDISC, .qdisc = TREE_HTB,
+							  .root = TREE_HTB, .ns = 7 + i };
+		result.probes[i].legs[1] = (struct leg) { .kind = LEG_QDISC, .qdisc = TREE_LOADED,
+							  .root = TREE_HTB, .ns = 100 * i };
+	}
+	assert_int_equal(phase_fill(&result, &error), 0);
+	qdiscs = result.phases[PHASE_LOAD].qdiscs;
+	assert_int_equal(qdiscs[TREE_HTB].own_median_ns, 108);
+	assert_int_equal(qdiscs[TREE_HTB].own_exclusive_median_ns, 8);
+	assert_int_equal(qdiscs[TREE_LOADED].own_median_ns, 100);
+	assert_int_equal(qdiscs[TREE_LOADED].own_exclusive_median_ns, 100);
+	assert_int_equal(qdiscs[TREE_IDLE].own_median_ns, 0);
+	result_free(&result);
+}
+
 static struct tcp_event make_tcp(__u64 time_ns, __u16 port, __u32 srtt_us, __u32 cwnd, __u64 acked)
 {
 	return (struct tcp_event) {
@@ -383,6 +502,9 @@ int main(void)
 		cmocka_unit_test(test_slices_wholly_within),
 		cmocka_unit_test(test_requeue_over_two_slices),
 		cmocka_unit_test(test_own_median),
+		cmocka_unit_test(test_exclusive_times),
+		cmocka_unit_test(test_paced_times),
+		cmocka_unit_test(test_own_medians_in_a_tree),
 		cmocka_unit_test(test_tcp_of_the_senders),
 		cmocka_unit_test(test_windows_of_two_loads),
 		cmocka_unit_test(test_load_of_a_phase),

@@ -423,12 +423,12 @@ static void test_ping_windows(void **state)
 
 static void test_slices_are_kept(void **state)
 {
-	struct histogram_bank *banks = calloc(2, sizeof(*banks));
+	struct histogram_bank *banks = calloc(3, sizeof(*banks));
 	struct timeline *timeline = timeline_create();
 	struct tracer_sink sink = timeline_sink(timeline);
 	struct tracer_slice slice = {
 		.qdisc = RECORD, .begin_ns = 100, .end_ns = 200,
-		.sojourn = &banks[0], .wait_before_drop = &banks[1],
+		.sojourn = &banks[0], .wait_before_drop = &banks[1], .part = &banks[2],
 		.backlog_bytes_max = 4500, .backlog_packets_max = 3,
 		.backlog_bytes_mean = 1500.5, .delta = { .rejected_packets = 2 },
 	};
@@ -442,25 +442,32 @@ static void test_slices_are_kept(void **state)
 	banks[0].sum = 65;
 	banks[0].counts[10] = 2;
 	banks[0].counts[HISTOGRAM_BUCKETS - 1] = -1;
+	banks[2].count = 1;
+	banks[2].sum = banks[2].min = banks[2].max = 31;
+	banks[2].counts[31] = 1;
 	assert_int_equal(synthetic_result(&result), 0);
 	sink.slice(sink.context, &slice);
 	slice.qdisc = RECORD + 1;	/* of no qdisc that is listed */
 	sink.slice(sink.context, &slice);
-	memset(banks, 0xff, 2 * sizeof(*banks));	/* valid during the call only */
+	memset(banks, 0xff, 3 * sizeof(*banks));	/* valid during the call only */
 	assert_int_equal(timeline_finish(timeline, CLIENT, &result, &error), 0);
 	timeline_free(timeline);
 	assert_int_equal(result.sample_count, 2);
 	sample = result.samples;
 	assert_int_equal(sample->qdisc, 0);
 	assert_int_equal(result.samples[1].qdisc, RESULT_NO_QDISC);
-	assert_int_equal(sample->count, 1);
-	assert_int_equal(sample->sum, 65);
-	assert_int_equal(sample->part_count, 2);
-	assert_int_equal(sample->parts[0].bucket, 10);
-	assert_int_equal(sample->parts[0].count, 2);
-	assert_int_equal(sample->parts[1].bucket, HISTOGRAM_BUCKETS - 1);
-	assert_int_equal(sample->parts[1].count, -1);
-	assert_int_equal(sample->drop_part_count, 0);
+	assert_int_equal(sample->sojourn.count, 1);
+	assert_int_equal(sample->sojourn.sum, 65);
+	assert_int_equal(sample->sojourn.part_count, 2);
+	assert_int_equal(sample->sojourn.parts[0].bucket, 10);
+	assert_int_equal(sample->sojourn.parts[0].count, 2);
+	assert_int_equal(sample->sojourn.parts[1].bucket, HISTOGRAM_BUCKETS - 1);
+	assert_int_equal(sample->sojourn.parts[1].count, -1);
+	assert_int_equal(sample->before_drop.part_count, 0);
+	assert_int_equal(sample->part.count, 1);
+	assert_int_equal(sample->part.sum, 31);
+	assert_int_equal(sample->part.part_count, 1);
+	assert_int_equal(sample->part.parts[0].bucket, 31);
 	assert_int_equal(sample->backlog_bytes_max, 4500);
 	assert_int_equal(sample->delta.rejected_packets, 2);
 	result_free(&result);
@@ -549,6 +556,178 @@ static void test_hidden_client_alone(void **state)
 	result_free(&result);
 }
 
+/* ---- trees of qdiscs ---- */
+
+#define WAY_OFFER	3	/* index of the offer to the root */
+
+/* Times of a probe in a tree: before, in and after the child, ns. */
+static __u64 tree_probe(struct probe_event events[WAY_POINTS + 1], __u64 before, __u64 inside,
+			__u64 after)
+{
+	__u64 rtt = synthetic_probe(events, 77, 1, START, before + inside + after);
+	__u64 offered = events[WAY_OFFER].header.time_ns;
+
+	events[WAY_POINTS] = synthetic_hand_up(&events[WAY_OFFER], RECORD + TREE_LOADED,
+					       offered + before, offered + before + inside);
+	return rtt;
+}
+
+/* Feed and finish with the tree; the result is the caller's to free. */
+static const struct probe *run_tree(struct result *result, const struct probe_event *events,
+				    unsigned int count)
+{
+	struct timeline *timeline = timeline_create();
+	struct error error;
+
+	assert_non_null(timeline);
+	synthetic_feed(timeline, events, count);
+	assert_int_equal(timeline_finish(timeline, CLIENT, result, &error), 0);
+	timeline_free(timeline);
+	assert_int_equal(result->probe_count, 1);
+	return result->probes;
+}
+
+static void assert_qdisc_leg(const struct leg *leg, __u32 qdisc, __u64 ns)
+{
+	assert_int_equal(leg->kind, LEG_QDISC);
+	assert_int_equal(leg->qdisc, qdisc);
+	assert_int_equal(leg->root, TREE_HTB);
+	assert_string_equal(leg->device, "wan0");
+	assert_int_equal(leg->netns, ROUTER);
+	assert_int_equal(leg->ns, ns);
+}
+
+static void test_legs_in_a_tree(void **state)
+{
+	struct probe_event events[WAY_POINTS + 1];
+	const struct probe *probe;
+	struct result result;
+	__u64 rtt;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	rtt = tree_probe(events, 1009, 300000007, 5003);
+	probe = run_tree(&result, events, WAY_POINTS + 1);
+	assert_true(probe->complete && !probe->lost);
+	assert_int_equal(probe->event_count, WAY_POINTS);
+	assert_int_equal(probe->hand_up_count, 1);
+	assert_int_equal(probe->rtt_ns, rtt);
+	assert_int_equal(probe->leg_count, 14);
+	assert_qdisc_leg(&probe->legs[3], TREE_HTB, 1009);
+	assert_qdisc_leg(&probe->legs[4], TREE_LOADED, 300000007);
+	assert_qdisc_leg(&probe->legs[5], TREE_HTB, 5003);
+	assert_int_equal(probe->legs[6].kind, LEG_DRIVER);
+	assert_int_equal(sum_of_legs(probe), rtt);
+	assert_int_equal(probe_time_in(&result, probe, TREE_HTB), 1009 + 300000007 + 5003);
+	assert_int_equal(probe_time_in(&result, probe, TREE_LOADED), 300000007);
+	assert_int_equal(probe_time_in(&result, probe, TREE_IDLE), 0);
+	assert_int_equal(probe_exclusive_time_in(probe, TREE_HTB), 1009 + 5003);
+	assert_int_equal(probe_exclusive_time_in(probe, TREE_LOADED), 300000007);
+	result_free(&result);
+}
+
+/* Parts of no length are no legs, but a root that took no time at all is one. */
+static void test_legs_without_length(void **state)
+{
+	struct probe_event events[WAY_POINTS + 1];
+	const struct probe *probe;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	tree_probe(events, 0, 500, 0);
+	probe = run_tree(&result, events, WAY_POINTS + 1);
+	assert_true(probe->complete);
+	assert_int_equal(probe->leg_count, 12);
+	assert_qdisc_leg(&probe->legs[3], TREE_LOADED, 500);
+	assert_int_equal(probe_time_in(&result, probe, TREE_HTB), 500);
+	assert_int_equal(probe_exclusive_time_in(probe, TREE_HTB), 0);
+	result_free(&result);
+
+	assert_int_equal(synthetic_tree(&result), 0);
+	tree_probe(events, 0, 0, 0);
+	probe = run_tree(&result, events, WAY_POINTS + 1);
+	assert_int_equal(probe->leg_count, 12);
+	assert_qdisc_leg(&probe->legs[3], TREE_HTB, 0);
+	result_free(&result);
+}
+
+/*
+ * Three levels, the events in any order; then the one in the middle for as long as
+ * that below it, so that only their depths tell which is which.
+ */
+static void test_legs_of_three_levels(void **state)
+{
+	struct probe_event events[WAY_POINTS + 2], swapped;
+	const struct probe *probe;
+	struct result result;
+	__u64 rtt, offered;
+	unsigned int turn;
+
+	(void)state;
+	for (turn = 0; turn < 4; turn++) {
+		assert_int_equal(synthetic_tree(&result), 0);
+		synthetic_qdisc(&result, TREE_IDLE, "bfifo", 0, 0x1100001, TREE_LOADED);
+		rtt = tree_probe(events, 100, turn < 2 ? 1000 : 700, 10);
+		offered = events[WAY_OFFER].header.time_ns;
+		events[WAY_POINTS + 1] = synthetic_hand_up(&events[WAY_OFFER],
+							   RECORD + TREE_IDLE,
+							   offered + (turn < 2 ? 300 : 100),
+							   offered + 800);
+		if (turn % 2) {
+			swapped = events[WAY_POINTS];
+			events[WAY_POINTS] = events[WAY_POINTS + 1];
+			events[WAY_POINTS + 1] = swapped;
+		}
+		probe = run_tree(&result, events, WAY_POINTS + 2);
+		assert_true(probe->complete);
+		assert_int_equal(sum_of_legs(probe), rtt);
+		assert_qdisc_leg(&probe->legs[3], TREE_HTB, 100);
+		if (turn < 2) {
+			assert_qdisc_leg(&probe->legs[4], TREE_LOADED, 200);
+			assert_qdisc_leg(&probe->legs[5], TREE_IDLE, 500);
+			assert_qdisc_leg(&probe->legs[6], TREE_LOADED, 300);
+			assert_qdisc_leg(&probe->legs[7], TREE_HTB, 10);
+		} else {
+			assert_qdisc_leg(&probe->legs[4], TREE_IDLE, 700);
+			assert_qdisc_leg(&probe->legs[5], TREE_HTB, 10);
+		}
+		assert_int_equal(probe_time_in(&result, probe, TREE_HTB),
+				 turn < 2 ? 1110 : 810);
+		assert_int_equal(probe_time_in(&result, probe, TREE_LOADED),
+				 turn < 2 ? 1000 : 700);
+		result_free(&result);
+	}
+}
+
+/* What a child hands up where no root has the probe: something was not seen. */
+static void test_hand_up_out_of_place(void **state)
+{
+	struct probe_event events[WAY_POINTS + 1];
+	const struct probe *probe;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	tree_probe(events, 100, 1000, 10);
+	events[WAY_POINTS].header.ifindex = 2;
+	probe = run_tree(&result, events, WAY_POINTS + 1);
+	assert_false(probe->complete || probe->lost);
+	assert_int_equal(sum_of_legs(probe), probe->rtt_ns);
+	assert_qdisc_leg(&probe->legs[3], TREE_HTB, 1110);
+	result_free(&result);
+
+	/* It came before the offer by another CPU's clock: never a leg below 0. */
+	assert_int_equal(synthetic_tree(&result), 0);
+	tree_probe(events, 100, 1000, 10);
+	events[WAY_POINTS].since_ns -= 150;
+	probe = run_tree(&result, events, WAY_POINTS + 1);
+	assert_true(probe->complete);
+	assert_qdisc_leg(&probe->legs[3], TREE_LOADED, 1100);
+	assert_qdisc_leg(&probe->legs[4], TREE_HTB, 10);
+	result_free(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -570,6 +749,10 @@ int main(void)
 		cmocka_unit_test(test_hidden_client_alone),
 		cmocka_unit_test(test_ping_beside_probes),
 		cmocka_unit_test(test_ping_windows),
+		cmocka_unit_test(test_legs_in_a_tree),
+		cmocka_unit_test(test_legs_without_length),
+		cmocka_unit_test(test_legs_of_three_levels),
+		cmocka_unit_test(test_hand_up_out_of_place),
 		cmocka_unit_test(test_slices_are_kept),
 		cmocka_unit_test(test_tcp_is_sorted_by_time),
 	};
