@@ -39,7 +39,7 @@ static __always_inline void offer_to_segments(struct offers *own, struct offer *
 	if (!offer->packets)
 		count(&record->counters.offered_packets,
 		      (offer->len - headers + offer->gso_size - 1) / offer->gso_size);
-	segments_insert(offer, offer->record, offer_number(own, offer));
+	segments_insert(offer_number(own, offer), offer->record);
 	offer->parsed = 0;
 }
 

@@ -330,7 +330,7 @@ static __always_inline void call_was_cut(const struct enqueue_call *call, bool o
 /* A child took the packet, and nothing of it went on to a child of its own. */
 static __always_inline void call_queued(const struct enqueue_call *call, __u32 len_now)
 {
-	__u32 at = slot_find(level_key(call->skb, call->depth)), place;
+	__u32 at = slot_find(level_key(call->skb, call->depth));
 	struct offers *offers = offers_of_this_cpu();
 	struct offer *offer;
 
@@ -348,8 +348,7 @@ static __always_inline void call_queued(const struct enqueue_call *call, __u32 l
 	offer = offer_of_skb(offers, call->skb);
 	if (!offer || !offer->parsed)
 		return;
-	place = offer_number(offers, offer);
-	segments_insert(offer, call->record, place);
+	segments_insert(offer_number(offers, offer), call->record);
 }
 
 static __always_inline void call_backlog(const struct enqueue_call *call,

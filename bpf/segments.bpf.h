@@ -54,14 +54,19 @@ static __always_inline __u64 fragment_key(__u64 flow, __u64 page, __u32 offset)
 	return segment_key(mix(flow, page), offset);
 }
 
+__noinline int segment_waits(__u64 key, __u64 offered_ns, __u32 record, __u32 len)
+{
+	slot_fill(slot_claim(key), key, offered_ns, record, 0, 1, len, SLOT_QUEUED);
+	return 0;
+}
+
 /* A segment of the walk waits under this key; 0: it cannot be told. Was it the last one? */
 static __always_inline long segment_insert(struct segment_walk *walk, __u64 key)
 {
 	__u32 payload = walk->payload < walk->size ? walk->payload : walk->size;
 
 	if (key)
-		slot_fill(slot_claim(key), key, walk->offered_ns, walk->record, 0, 1,
-			  walk->header_len + payload, SLOT_QUEUED);
+		segment_waits(key, walk->offered_ns, walk->record, walk->header_len + payload);
 	walk->sequence += payload;
 	walk->position += payload;
 	walk->payload -= payload;
@@ -75,14 +80,20 @@ static long tcp_segment_insert(__u64 index, void *context)
 	return segment_insert(walk, segment_key(walk->flow, walk->sequence));
 }
 
-/* Key of the payload byte at a position behind the linear part; 0: in a fragment beyond those kept. */
-static __always_inline __u64 payload_key(const struct offer *offer, __u64 flow, __u32 position)
+/*
+ * Key of the payload byte at a position behind the linear part of this CPU's offer at
+ * place; 0: in a fragment beyond those kept.
+ */
+__noinline __u64 payload_key(__u32 place, __u64 flow, __u32 position)
 {
+	struct offers *own = offers_of_this_cpu();
+	const struct fragment *fragment;
 	__u32 i, begin = 0;
 
+	if (!own)
+		return 0;
 	for (i = 0; i < FRAGMENTS; i++) {
-		const struct fragment *fragment = &offer->fragments[i];
-
+		fragment = &own->to[place % OFFERS].fragments[i];
 		if (position - begin < fragment->len)
 			return fragment_key(flow, fragment->page,
 					    fragment->offset + position - begin);
@@ -93,28 +104,27 @@ static __always_inline __u64 payload_key(const struct offer *offer, __u64 flow, 
 
 static long udp_segment_insert(__u64 index, void *context)
 {
-	struct offers *own = offers_of_this_cpu();
 	struct segment_walk *walk = context;
 	__u64 key;
 
-	if (!own)
-		return 1;
 	if (walk->position < walk->linear)
 		key = segment_key(walk->flow, SEGMENT_BY_ID | (__u16)(walk->id + index));
 	else
-		key = payload_key(&own->to[walk->place % OFFERS], walk->flow,
-				  walk->position - walk->linear);
+		key = payload_key(walk->place, walk->flow, walk->position - walk->linear);
 	return segment_insert(walk, key);
 }
 
-/* The GSO skb of this offer was cut by that qdisc: expect its segments. place: which of this CPU's offers it is. */
-static __noinline void segments_insert(const struct offer *offer, __u32 record, __u32 place)
+/* The GSO skb of this CPU's offer at place was cut by that qdisc: expect its segments. */
+__noinline int segments_insert(__u32 place, __u32 record)
 {
+	struct offers *own = offers_of_this_cpu();
 	struct segment_walk walk = {};
 	const struct packet *packet;
+	const struct offer *offer;
 
-	if (!offer)
-		return;
+	if (!own)
+		return 0;
+	offer = &own->to[place % OFFERS];
 	packet = &offer->packet;
 	walk.flow = segment_flow(packet, record);
 	walk.offered_ns = offer->offered_ns;
@@ -131,6 +141,7 @@ static __noinline void segments_insert(const struct offer *offer, __u32 record, 
 		repeat(SEGMENTS_MAX, tcp_segment_insert, &walk, SEGMENTS_OLD);
 	else if (packet->protocol == IPPROTO_UDP)
 		repeat(SEGMENTS_MAX, udp_segment_insert, &walk, SEGMENTS_OLD);
+	return 0;
 }
 
 static __always_inline __u64 udp_key_of_segment(__u64 skb, const struct packet *packet, __u64 flow)

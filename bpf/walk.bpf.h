@@ -16,8 +16,8 @@
  * chain. Calls may not lie deeper than 8 (MAX_CALL_FRAMES, include/linux/bpf_verifier.h).
  */
 #define WALK_MOST	(1 << 16)
-#define WALK_OLD	256
-#define DEVICES_OLD	2048
+#define WALK_OLD	128
+#define DEVICES_OLD	512
 #define QDISC_HASH	16	/* chains: net_device.qdisc_hash (include/linux/netdevice.h) */
 
 /* A list that is being walked. */
@@ -70,7 +70,7 @@ static long find_step(__u64 index, void *context)
 }
 
 /* The qdisc of a chain with that handle, or 0. */
-static __always_inline __u64 walk_find(__u64 dev_address, __u32 chain, __u32 handle)
+__noinline __u64 walk_find(__u64 dev_address, __u32 chain, __u32 handle)
 {
 	struct walk walk = { .at = chain_first(dev_address, chain), .handle = handle };
 
