@@ -339,6 +339,16 @@ static void add_losses(const struct window *window, cJSON *document)
 	add_u64(object, "tcp_flows_full", losses.tcp_flows_full);
 }
 
+static const char *netns_name(const struct window *window, __u32 inode)
+{
+	size_t i;
+
+	for (i = 0; i < window->netns_count; i++)
+		if (window->inodes[i] == inode)
+			return window->netns[i].name;
+	return "";
+}
+
 /* A probe's points in each device, as they came; the reader joins them. */
 static void add_events(const struct window *window, cJSON *document)
 {
@@ -348,6 +358,7 @@ static void add_events(const struct window *window, cJSON *document)
 		[PROBE_TRANSMIT] = "transmit",
 		[PROBE_RECEIVED] = "received",
 		[PROBE_DROPPED] = "dropped",
+		[PROBE_HANDED_UP] = "handed up",
 	};
 	cJSON *array = cJSON_AddArrayToObject(document, "probe_events");
 	size_t i;
@@ -358,8 +369,10 @@ static void add_events(const struct window *window, cJSON *document)
 
 		cJSON_AddItemToArray(array, object);
 		cJSON_AddStringToObject(object, "point",
-					event->point <= PROBE_DROPPED && points[event->point] ?
+					event->point <= PROBE_HANDED_UP && points[event->point] ?
 					points[event->point] : "unknown");
+		cJSON_AddStringToObject(object, "netns",
+					netns_name(window, event->header.netns));
 		cJSON_AddStringToObject(object, "device", event->device);
 		cJSON_AddNumberToObject(object, "id", event->id);
 		cJSON_AddNumberToObject(object, "sequence", event->sequence);

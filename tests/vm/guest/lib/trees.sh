@@ -235,6 +235,7 @@ each_tier_row() {
 # ---- the windows ----
 
 declare -A window_pids window_holds
+window_options=()
 
 # trace_begin: a window of each tier over all trees; both are there when it returns.
 trace_begin() {
@@ -243,7 +244,7 @@ trace_begin() {
 	for tier in "${tiers[@]}"; do
 		mkfifo "$work/$tier.hold"
 		"$programs/window" --tier "$tier" --netns-prefix "$prefix" --qdiscs 512 \
-			--slice-ms 1000 <"$work/$tier.hold" >"$work/$tier.json" \
+			--slice-ms 1000 "${window_options[@]}" <"$work/$tier.hold" >"$work/$tier.json" \
 			2>"$work/$tier.err" &
 		window_pids[$tier]=$!
 		background+=("$!")
@@ -331,7 +332,7 @@ read_counters() {
 		}' >"$file"
 }
 
-# ---- all of it ----
+# ---- the judgement ----
 
 describe_trees() {
 	local tree facts
@@ -370,8 +371,8 @@ remove_trees() {
 	printf 'netns del %s\n' "${made_netns[@]}" | ip -batch - && made_netns=()
 }
 
-# run_trees: build the trees of the table, trace them, and judge.
-run_trees() {
+# trees_begin: build the trees of the table and trace them from now on.
+trees_begin() {
 	made_netns+=("${prefix}sink")
 	ip netns add "${prefix}sink" || exit 1
 	ip -n "${prefix}sink" link set lo up
@@ -388,14 +389,23 @@ run_trees() {
 	done
 	trace_begin
 	echo "  traced after $SECONDS s: ${!window_pids[*]}"
+}
+
+# The windows end when nothing moves any more.
+trees_end() {
+	trace_end
+	echo "  quiet after $SECONDS s"
+}
+
+# run_trees: all of it.
+run_trees() {
+	trees_begin
 	read_counters "$work/before.json"
 	for current in "${trees[@]}"; do
 		run_traffic
 		echo "  $current: traffic until $SECONDS s"
 	done
-	# The windows end when nothing moves any more.
-	trace_end
-	echo "  quiet after $SECONDS s"
+	trees_end
 	read_counters "$work/after.json"
 	judge_trees
 	echo "  judged after $SECONDS s"
