@@ -855,6 +855,31 @@ static void test_own_fifo(void **state)
 	}
 }
 
+/* tbf below netem: it holds its packets back by itself, and the way to it is told. */
+static void test_shaper_below_another(void **state)
+{
+	static const __u64 held[] = { 20 * MS, US, 180 * MS };
+	const struct attribution *attribution;
+	struct result result;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	synthetic_qdisc(&result, 0, "netem", 0x100000, 0xffffffff, RESULT_NO_QDISC);
+	synthetic_qdisc(&result, 1, "tbf", 0x200000, 0x100001, 0);
+	synthetic_qdisc(&result, 2, "bfifo", 0, 0x200001, 1);
+	result.qdiscs[0].is_parent = result.qdiscs[1].is_parent = true;
+	fill_snapshots(&result);
+	attribution = attribute_tree(&result, held);
+	assert_int_equal(attribution->cause.qdisc, 1);
+	assert_int_equal(attribution->cause.waits_in, 2);
+	assert_near(attribution->cause.share, 0.9, 1e-4);
+	assert_near(attribution->cause.held_share, 0.9, 1e-4);
+	assert_near(result.phases[PHASE_LOAD].qdiscs[0].exclusive_share, 0.1, 1e-4);
+	assert_near(result.phases[PHASE_LOAD].qdiscs[0].share, 1, 1e-9);
+	assert_says(&result, "waiting in tbf 20: on wan0 in pl-router: wan0 → netem 10: → tbf 20: → bfifo 0:.");
+	result_free(&result);
+}
+
 /* The root explains all of it, and no qdisc of its tree holds half. */
 static void test_several_in_one_tree(void **state)
 {
@@ -947,6 +972,7 @@ int main(void)
 		cmocka_unit_test(test_holder_by_settings),
 		cmocka_unit_test(test_holder_below_an_unseen_tree),
 		cmocka_unit_test(test_own_fifo),
+		cmocka_unit_test(test_shaper_below_another),
 		cmocka_unit_test(test_several_in_one_tree),
 		cmocka_unit_test(test_pacing),
 	};
