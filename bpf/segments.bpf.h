@@ -25,6 +25,7 @@
 #define SEGMENTS_MAX		65536
 #define SEGMENTS_OLD		64	/* of 64 KiB at an MTU of 1500: 45 */
 
+/* The GSO skb that this CPU cuts at present. */
 struct segment_walk {
 	__u64 flow;
 	__u64 offered_ns;
@@ -37,7 +38,22 @@ struct segment_walk {
 	__u32 place;		/* UDP: which of this CPU's offers has the fragments */
 	__u32 linear;		/* UDP: payload bytes before the first fragment */
 	__u16 id;
+	__u8 protocol;
 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct segment_walk);
+} segment_walks SEC(".maps");
+
+static __always_inline struct segment_walk *segment_walk_of_this_cpu(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&segment_walks, &zero);
+}
 
 static __always_inline __u64 segment_flow(const struct packet *packet, __u32 record)
 {
@@ -52,32 +68,6 @@ static __always_inline __u64 segment_key(__u64 flow, __u64 of_flow)
 static __always_inline __u64 fragment_key(__u64 flow, __u64 page, __u32 offset)
 {
 	return segment_key(mix(flow, page), offset);
-}
-
-__noinline int segment_waits(__u64 key, __u64 offered_ns, __u32 record, __u32 len)
-{
-	slot_fill(slot_claim(key), key, offered_ns, record, 0, 1, len, SLOT_QUEUED);
-	return 0;
-}
-
-/* A segment of the walk waits under this key; 0: it cannot be told. Was it the last one? */
-static __always_inline long segment_insert(struct segment_walk *walk, __u64 key)
-{
-	__u32 payload = walk->payload < walk->size ? walk->payload : walk->size;
-
-	if (key)
-		segment_waits(key, walk->offered_ns, walk->record, walk->header_len + payload);
-	walk->sequence += payload;
-	walk->position += payload;
-	walk->payload -= payload;
-	return !walk->payload;
-}
-
-static long tcp_segment_insert(__u64 index, void *context)
-{
-	struct segment_walk *walk = context;
-
-	return segment_insert(walk, segment_key(walk->flow, walk->sequence));
 }
 
 /*
@@ -102,45 +92,69 @@ __noinline __u64 payload_key(__u32 place, __u64 flow, __u32 position)
 	return 0;
 }
 
-static long udp_segment_insert(__u64 index, void *context)
+static __always_inline __u64 segment_walk_key(const struct segment_walk *walk, __u32 index)
 {
-	struct segment_walk *walk = context;
+	if (walk->protocol == IPPROTO_TCP)
+		return segment_key(walk->flow, walk->sequence);
+	if (walk->position < walk->linear)
+		return segment_key(walk->flow, SEGMENT_BY_ID | (__u16)(walk->id + index));
+	return payload_key(walk->place, walk->flow, walk->position - walk->linear);
+}
+
+/* The next segment of the walk waits, if it can be told. Was it the last one? */
+__noinline int segment_insert(__u32 index)
+{
+	struct segment_walk *walk = segment_walk_of_this_cpu();
+	__u32 payload;
 	__u64 key;
 
-	if (walk->position < walk->linear)
-		key = segment_key(walk->flow, SEGMENT_BY_ID | (__u16)(walk->id + index));
-	else
-		key = payload_key(walk->place, walk->flow, walk->position - walk->linear);
-	return segment_insert(walk, key);
+	if (!walk)
+		return 1;
+	payload = walk->payload < walk->size ? walk->payload : walk->size;
+	key = segment_walk_key(walk, index);
+	if (key)
+		slot_fill(slot_claim(key), key, walk->offered_ns, walk->record, 0, 1,
+			  walk->header_len + payload, SLOT_QUEUED);
+	walk->sequence += payload;
+	walk->position += payload;
+	walk->payload -= payload;
+	return !walk->payload;
+}
+
+static long segment_step(__u64 index, void *context)
+{
+	return segment_insert(index) != 0;
 }
 
 /* The GSO skb of this CPU's offer at place was cut by that qdisc: expect its segments. */
 __noinline int segments_insert(__u32 place, __u32 record)
 {
+	struct segment_walk *walk = segment_walk_of_this_cpu();
 	struct offers *own = offers_of_this_cpu();
-	struct segment_walk walk = {};
 	const struct packet *packet;
 	const struct offer *offer;
 
-	if (!own)
+	if (!own || !walk)
 		return 0;
 	offer = &own->to[place % OFFERS];
 	packet = &offer->packet;
-	walk.flow = segment_flow(packet, record);
-	walk.offered_ns = offer->offered_ns;
-	walk.sequence = packet->sequence;
-	walk.id = packet->id;
-	walk.header_len = packet->header_len;
-	walk.payload = offer->len - packet->header_len - packet->jumbo;
-	walk.size = offer->gso_size;
-	walk.record = record;
-	walk.place = place;
+	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
+		return 0;
+	walk->flow = segment_flow(packet, record);
+	walk->offered_ns = offer->offered_ns;
+	walk->sequence = packet->sequence;
+	walk->position = 0;
+	walk->id = packet->id;
+	walk->protocol = packet->protocol;
+	walk->header_len = packet->header_len;
+	walk->payload = offer->len - packet->header_len - packet->jumbo;
+	walk->size = offer->gso_size;
+	walk->record = record;
+	walk->place = place;
+	walk->linear = 0;
 	if (offer->linear > packet->header_len + packet->jumbo)
-		walk.linear = offer->linear - packet->header_len - packet->jumbo;
-	if (packet->protocol == IPPROTO_TCP)
-		repeat(SEGMENTS_MAX, tcp_segment_insert, &walk, SEGMENTS_OLD);
-	else if (packet->protocol == IPPROTO_UDP)
-		repeat(SEGMENTS_MAX, udp_segment_insert, &walk, SEGMENTS_OLD);
+		walk->linear = offer->linear - packet->header_len - packet->jumbo;
+	repeat(SEGMENTS_MAX, segment_step, NULL, SEGMENTS_OLD);
 	return 0;
 }
 

@@ -32,7 +32,7 @@ struct qdisc_hooks *qdisc_hooks_open(struct function_hooks *functions,
 void qdisc_hooks_add(struct qdisc_hooks *hooks, const struct qdisc_record *records,
 		     unsigned int count);
 
-/* Functions that could not be hooked: their qdiscs are not measured. */
+/* Enqueue functions that could not be hooked: their qdiscs are not measured as children. */
 unsigned int qdisc_hooks_failed(const struct qdisc_hooks *hooks);
 
 /* One entry for each hook that is wanted; owned by hooks, valid until the next call of any. */
