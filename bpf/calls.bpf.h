@@ -77,14 +77,6 @@ static __always_inline struct dequeue_call *dequeue_call_at(struct calls *own, _
 	return &own->dequeue[i & (CALLS - 1)];
 }
 
-/* Record of a qdisc that may not have been seen before. */
-static __always_inline __u32 qdisc_id_by_address(__u64 qdisc_address)
-{
-	__u32 *known = bpf_map_lookup_elem(&qdisc_ids, &qdisc_address);
-
-	return known ? *known : qdisc_first_sight_by_address(qdisc_address);
-}
-
 /*
  * Stack pointers at entry to a function, as a kprobe sees it, and at its return, as a
  * kretprobe does: by then the return address is popped, and some kernels leave room
@@ -433,7 +425,7 @@ static __always_inline void hand_up_slot(const struct hand_out *out, struct slot
 
 	hand_out_measured(record, bank, sojourn, packets);
 	part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn, out->now,
-		 packets);
+		 packets, out->len);
 	if (qdisc_counts_per_cpu(record))
 		backlog_change(record, bank, -(__s64)slot->len, -1, out->now);
 	slot->handed_out = slot_pack(out->now, packets);

@@ -23,6 +23,9 @@ volatile __u32 slice;
 /* Set by the loader once every hook is attached, cleared before the first is taken off. */
 volatile __u32 tracing;
 
+/* Which round of the walk it is where functions are not traced: see walk_below(). */
+volatile __u32 walk_round;
+
 /* Qdiscs made since loading; the loader looks for new ones where it moved. */
 volatile __u32 qdiscs_created;
 

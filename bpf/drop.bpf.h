@@ -33,7 +33,7 @@ static __always_inline bool freed_without_reason(__u32 reason)
 	       reason == bpf_core_enum_value(enum skb_drop_reason, SKB_DROP_REASON_NOT_SPECIFIED);
 }
 
-/* Was it a qdisc that dropped it? Where there are no reasons: it may have been. */
+/* Was it a qdisc that dropped it, and says so? Where there are no reasons: it may have been. */
 static __always_inline bool dropped_by_qdisc(__u32 reason)
 {
 	if (!drop_reasons_exist() ||

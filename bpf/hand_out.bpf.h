@@ -63,7 +63,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 			count(&record->counters.requeued, 1);
 		hand_out_measured(record, bank, sojourn, packets);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
-			 out->now, packets);
+			 out->now, packets, out->len);
 		slot->state = SLOT_HANDED_OUT;
 		if (qdisc_counts_per_cpu(record))
 			backlog_change(record, bank, -(__s64)out->len, -1, out->now);
@@ -92,7 +92,7 @@ static __always_inline __u64 hand_out_segment(const struct hand_out *out,
 		return 0;
 	sojourn = sojourn_of(record, offered, out->now);
 	hand_out_measured(record, bank, sojourn, 1);
-	part_add(record, bank, out->skb, offered, 0, sojourn, out->now, 1);
+	part_add(record, bank, out->skb, offered, 0, sojourn, out->now, 1, out->len);
 	record->counters.segments++;
 	at = slot_claim_again(key);
 	slot_fill(at, key, 0, 0, 0, 1, out->len, SLOT_TAKEN);

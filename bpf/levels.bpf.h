@@ -11,6 +11,7 @@
 #include "histogram.bpf.h"
 #include "probe.bpf.h"
 #include "qdisc.bpf.h"
+#include "stamp.bpf.h"
 #include "waiting.bpf.h"
 
 /* Deeper trees cannot be made (net/sched/sch_api.c, check_loop_fn()). */
@@ -122,14 +123,17 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, _
  */
 static __always_inline void part_add(struct qdisc_record *record, struct qdisc_bank *bank,
 				     __u64 skb, __u64 offered, __u64 departure, __u64 sojourn,
-				     __u64 now, __u32 packets)
+				     __u64 now, __u32 packets, __u32 len)
 {
 	__u64 part = sojourn, below;
 	__s64 paced;
 
 	if (record->traits & QDISC_IS_PARENT) {
-		if (!functions)
+		if (!functions) {
+			if (record->leaf_record)
+				stamp_add(record, bank, skb, offered, sojourn, now, packets, len);
 			return;
+		}
 		below = time_below(skb, record->depth, offered, now);
 		if (below != NONE_BELOW)
 			part = below < sojourn ? sojourn - below : 0;

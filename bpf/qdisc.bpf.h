@@ -229,6 +229,14 @@ __noinline __u32 qdisc_first_sight_by_address(__u64 qdisc_address)
 				 (queue - queues) / bpf_core_type_size(struct netdev_queue));
 }
 
+/* Record of a qdisc that may not have been seen before. */
+static __always_inline __u32 qdisc_id_by_address(__u64 qdisc_address)
+{
+	__u32 *known = bpf_map_lookup_elem(&qdisc_ids, &qdisc_address);
+
+	return known ? *known : qdisc_first_sight_by_address(qdisc_address);
+}
+
 /* The same for one that must have been seen when its first packet was offered. */
 static __always_inline __u32 qdisc_known_id(__u64 qdisc)
 {

@@ -225,7 +225,7 @@ int BPF_PROG(on_kfree_skb, struct sk_buff *skb, void *location)
 	/* What a slot remembers of the address may be of another skb long since gone. */
 	if (at != SLOT_NONE)
 		slot_clear(at);
-	if (at == SLOT_NONE || dropped_by_qdisc(reason))
+	if (at == SLOT_NONE || dropped_by_qdisc(reason) || freed_without_reason(reason))
 		free_segment(offers, address);
 	return 0;
 }

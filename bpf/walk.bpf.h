@@ -10,6 +10,7 @@
 
 #include "kernel.bpf.h"
 #include "qdisc.bpf.h"
+#include "stamp.bpf.h"
 
 /*
  * The most that are walked: devices of all namespaces, queues of one, qdiscs of one
@@ -97,8 +98,8 @@ __noinline __u64 walk_parent(__u64 qdisc_address)
 	return 0;
 }
 
-/* How far below its root a qdisc is. */
-static __always_inline __u32 walk_depth(__u64 qdisc_address)
+/* How far below its root a qdisc is; *root is that. */
+static __always_inline __u32 walk_depth(__u64 qdisc_address, __u64 *root)
 {
 	__u32 depth;
 
@@ -107,17 +108,66 @@ static __always_inline __u32 walk_depth(__u64 qdisc_address)
 			break;
 		qdisc_address = walk_parent(qdisc_address);
 	}
+	*root = qdisc_address;
 	return depth;
+}
+
+/*
+ * Without functions, in two rounds: what is below each root is counted; then, where it
+ * is one chain whose leaf writes a stamp, the leaf gets its record.
+ */
+static __always_inline void walk_below(__u64 qdisc_address)
+{
+	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
+	struct qdisc_record *record, *leaf;
+	char kind[QDISC_KIND_LEN] = {};
+	__u32 depth, id, stamp;
+	__u64 root = 0;
+
+	if (qdisc_is_root(qdisc))
+		return;
+	depth = walk_depth(qdisc_address, &root);
+	if (!root)
+		return;
+	record = qdisc_record(qdisc_id_by_address(root));
+	if (!record)
+		return;
+	if (walk_round == WALK_COUNTS) {
+		record->below++;
+		if (depth > record->below_depth) {
+			record->below_depth = depth;
+			record->below_deepest = qdisc_address;
+		}
+		return;
+	}
+	if (record->below != record->below_depth || record->below_deepest != qdisc_address)
+		return;
+	bpf_probe_read_kernel_str(kind, sizeof(kind), BPF_CORE_READ(qdisc, ops, id));
+	stamp = stamp_of_kind(kind);
+	if (stamp == STAMP_NONE)
+		return;
+	id = qdisc_id_by_address(qdisc_address);
+	leaf = qdisc_record(id);
+	if (!leaf)
+		return;
+	leaf->depth = depth;
+	leaf->traits |= QDISC_BY_STAMP;
+	record->leaf_stamp = stamp;
+	record->leaf_record = id + 1;
 }
 
 __noinline int walk_qdisc(__u64 qdisc_address)
 {
-	__u32 *known = bpf_map_lookup_elem(&qdisc_ids, &qdisc_address);
-	__u32 id = known ? *known : qdisc_first_sight_by_address(qdisc_address);
-	struct qdisc_record *record = qdisc_record(id);
+	struct qdisc_record *record;
+	__u64 root;
 
+	if (!functions) {
+		walk_below(qdisc_address);
+		return 0;
+	}
+	record = qdisc_record(qdisc_id_by_address(qdisc_address));
 	if (record && record->depth == DEPTH_UNKNOWN)
-		record->depth = walk_depth(qdisc_address);
+		record->depth = walk_depth(qdisc_address, &root);
 	return 0;
 }
 

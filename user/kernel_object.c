@@ -99,9 +99,8 @@ static void choose_programs(struct sojourn_bpf *bpf, const struct btf *types)
 	bpf_object__for_each_program(program, bpf->obj) {
 		const char *section = bpf_program__section_name(program);
 
-		if (strncmp(section, "tp_btf/", 7))
-			bpf_program__set_autoload(program, false);
-		else if (!has_tracepoint(types, section + 7))
+		if (!strncmp(section, "tp_btf/", 7) ? !has_tracepoint(types, section + 7) :
+						       program != bpf->progs.walk_qdiscs)
 			bpf_program__set_autoload(program, false);
 	}
 	bpf->rodata->enqueue_is_told = has_tracepoint(types, "qdisc_enqueue");

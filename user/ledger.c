@@ -106,6 +106,18 @@ static void compare(struct ledger *ledger)
 		disagree(ledger, "requeues", ledger->requeued, ledger->kernel.requeues);
 }
 
+/*
+ * A leaf that is told by the stamps of what its root hands out: its drops are seen at
+ * the root only.
+ */
+static void compare_stamped(struct ledger *ledger)
+{
+	ledger->agrees = LEDGER_AGREES;
+	if (ledger->measured != ledger->kernel.packets)
+		disagree(ledger, "packets", ledger->measured, ledger->kernel.packets);
+	add_why(ledger, "told by the times that its packets carry when its root hands them out; drops are its root's");
+}
+
 static void explain_unaccounted(struct ledger *ledger)
 {
 	if (!ledger->unaccounted)
@@ -171,7 +183,10 @@ void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64
 		fill_kernel(ledger, before, last);
 		if (!after)
 			ledger->kernel.bytes = ledger->kernel.overlimits = 0;
-		compare(ledger);
+		if (record->traits & QDISC_BY_STAMP)
+			compare_stamped(ledger);
+		else
+			compare(ledger);
 	} else {
 		ledger->agrees = LEDGER_UNKNOWN;
 		add_why(ledger, "the qdisc is gone and the kernel's counters with it");

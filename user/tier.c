@@ -183,11 +183,40 @@ void tier_close(struct tier *tier)
 	free(tier);
 }
 
+/* Let the kernel side look at every qdisc that there is. */
+static int walk(struct tier *tier, __u32 round, struct error *error)
+{
+	__u64 arguments[3] = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments,
+		    .ctx_size_in = sizeof(arguments));
+
+	tier->bpf->bss->walk_round = round;
+	if (bpf_prog_test_run_opts(bpf_program__fd(tier->bpf->progs.walk_qdiscs), &options))
+		return error_set_errno(error, EXIT_CANNOT, "cannot walk the kernel's qdiscs");
+	return 0;
+}
+
+/*
+ * Tracepoints tier: which roots have one chain of qdiscs below them whose leaf stamps its
+ * packets. The tree may have changed since.
+ */
+static int find_stamped_leaves(struct tier *tier, struct error *error)
+{
+	struct qdisc_record *records = tier->records;
+	unsigned int i;
+
+	for (i = 0; i < tier->max_qdiscs; i++) {
+		records[i].leaf_record = 0;
+		records[i].below = records[i].below_depth = 0;
+		records[i].below_deepest = 0;
+	}
+	return walk(tier, WALK_COUNTS, error) || walk(tier, WALK_LEAVES, error) ? -1 : 0;
+}
+
 /* ---- the functions tier ---- */
 
 static void want_programs(struct sojourn_bpf *bpf, bool trampolines, bool probes)
 {
-	bpf_program__set_autoload(bpf->progs.walk_qdiscs, true);
 	bpf_program__set_autoload(bpf->progs.on_enqueue_entry, trampolines);
 	bpf_program__set_autoload(bpf->progs.on_enqueue_exit, trampolines);
 	bpf_program__set_autoload(bpf->progs.on_dequeue_exit, trampolines);
@@ -246,21 +275,15 @@ static int open_qdisc_hooks(struct tier *tier, struct error *error)
 	return tier->qdisc_hooks ? 0 : error_set(error, EXIT_CANNOT, "out of memory");
 }
 
-/* Let the kernel side look at every qdisc that there is. */
-static int walk(struct tier *tier, struct error *error)
+/* Take note of the qdiscs that are there. */
+static int list_qdiscs(struct tier *tier, struct error *error)
 {
-	__u64 arguments[3] = { 0 };
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = arguments,
-		    .ctx_size_in = sizeof(arguments));
-
-	if (bpf_prog_test_run_opts(bpf_program__fd(tier->bpf->progs.walk_qdiscs), &options))
-		return error_set_errno(error, EXIT_CANNOT, "cannot walk the kernel's qdiscs");
-	return 0;
-}
-
-static void hook_functions(struct tier *tier)
-{
+	if (!tier->functions)
+		return find_stamped_leaves(tier, error);
+	if (walk(tier, WALK_COUNTS, error))
+		return -1;
 	qdisc_hooks_add(tier->qdisc_hooks, tier->records, tier->max_qdiscs);
+	return 0;
 }
 
 void tier_follow(struct tier *tier)
@@ -269,8 +292,6 @@ void tier_follow(struct tier *tier)
 	__u64 now = clock_ns(CLOCK_MONOTONIC);
 	struct error error;
 
-	if (!tier->functions)
-		return;
 	if (created != tier->created)
 		tier->walk_again_ns = now + WALK_AGAIN_NS;
 	else if (!tier->walk_again_ns || now < tier->walk_again_ns)
@@ -278,10 +299,8 @@ void tier_follow(struct tier *tier)
 	else
 		tier->walk_again_ns = 0;
 	tier->created = created;
-	if (walk(tier, &error))
+	if (list_qdiscs(tier, &error))
 		tier->walk_failed++;
-	else
-		hook_functions(tier);
 }
 
 /* ---- open, attach, detach ---- */
@@ -405,13 +424,11 @@ int tier_attach(struct tier *tier, struct error *error)
 	for (i = 0; i < sizeof(attach_order) / sizeof(attach_order[0]); i++) {
 		if (attach_tracepoint(tier, i, error))
 			goto fail;
-		
-		if (!i && tier->functions) {
-			tier->created = tier->bpf->bss->qdiscs_created;
-			if (walk(tier, error))
-				goto fail;
-			hook_functions(tier);
-		}
+		if (i)
+			continue;
+		tier->created = tier->bpf->bss->qdiscs_created;
+		if (list_qdiscs(tier, error))
+			goto fail;
 	}
 	tier->bpf->bss->tracing = 1;
 	return 0;

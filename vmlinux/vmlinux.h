@@ -217,6 +217,11 @@ struct skb_fragment {
 	unsigned int offset;
 };
 
+/* include/net/sch_generic.h: how a qdisc uses skb->cb. */
+struct qdisc_skb_cb {
+	unsigned char data[20];
+};
+
 struct skb_shared_info {
 	__u8 nr_frags;
 	unsigned short gso_size;

@@ -18,6 +18,16 @@
 /* What a kind of qdisc does; bits of traits. */
 #define QDISC_IS_PARENT		1	/* can have child qdiscs */
 #define QDISC_PACES		2	/* holds packets until a departure time: fq, etf */
+#define QDISC_BY_STAMP		4	/* a leaf below a root, told by the time that its packets carry */
+
+/* What a kind of qdisc writes into skb->cb, from which the time in it can be told. */
+enum qdisc_stamp {
+	STAMP_NONE,
+	STAMP_CODEL,		/* when it came, 32 bits of 1024 ns (include/net/codel_qdisc.h) */
+	STAMP_PIE,		/* when it came, 64 ns (include/net/pie.h, PSCHED_SHIFT) */
+	STAMP_CAKE,		/* when it came, ns (net/sched/sch_cake.c, cobalt_skb_cb) */
+	STAMP_NETEM,		/* when it may go, ns (net/sched/sch_netem.c, netem_skb_cb) */
+};
 
 /*
  * Time is cut into slices; a slice has a bank of its own, so that what one
@@ -82,6 +92,16 @@ struct qdisc_record {
 	__u64 backlog_at_ns;
 	__u64 backlog_byte_ns;
 	__u64 backlog_packet_ns;
+
+	/*
+	 * Of a root in the tracepoints tier: what the walk found below it. Where that is
+	 * one chain, and its leaf writes a stamp, leaf_record is 1 + the leaf's record.
+	 */
+	__u32 below;			/* qdiscs below */
+	__u32 below_depth;		/* how deep the deepest lies */
+	__u64 below_deepest;		/* its address */
+	__u32 leaf_record;
+	__u32 leaf_stamp;		/* enum qdisc_stamp */
 
 	__u64 reset_ns;			/* when it was emptied last; 0: never */
 	__u32 kernel_requeues_base;	/* qstats.requeues when first seen */

@@ -97,6 +97,10 @@ struct loss_counters {
 	__u64 walk_cut;		/* devices or qdiscs too many to be listed */
 };
 
+/* Rounds of the walk over all qdiscs where functions are not traced. */
+#define WALK_COUNTS	0
+#define WALK_LEAVES	1
+
 /* What is wanted of a network namespace: bits. */
 #define WANTED_QDISCS	1
 #define WANTED_PROBES	2	/* and TCP states */
