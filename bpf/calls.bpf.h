@@ -183,6 +183,13 @@ static __always_inline void call_begin(struct calls *own, struct enqueue_call *c
 	call_offer(call, record, now);
 }
 
+static __always_inline __u32 root_of(__u32 id)
+{
+	const struct qdisc_record *record = qdisc_record(id);
+
+	return record ? record->root : id;
+}
+
 /* Forget calls that a kprobe saw begin and whose return it missed: they lie no further up the same stack. */
 static __always_inline void forget_stale(struct calls *own, __u64 stack)
 {
@@ -223,6 +230,8 @@ __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __u64 sta
 	call = call_at(own, at);
 	if (record->depth == DEPTH_UNKNOWN)
 		record->depth = parent ? (parent->depth + 1) & (LEVELS - 1) : 1;
+	if (parent && record->depth && record->root == id)
+		record->root = root_of(parent->record);
 	gso = gso_read(skb_address);
 	__builtin_memset(call, 0, sizeof(*call));
 	call->skb = skb_address;

@@ -148,6 +148,28 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 	}
 }
 
+/* A segment that was cut by a qdisc below the root is freed: end its wait at those levels too. */
+static __always_inline void free_segment_below(__u64 skb, const struct packet *packet,
+					       __u32 root, __u32 len, __u64 now)
+{
+	__u32 level, id, lowest = root;
+	struct qdisc_record *record;
+	__u64 offered;
+
+	for (level = 1; level < LEVELS; level++) {
+		offered = segment_take(skb, packet, root, level, len, 0);
+		if (!offered)
+			break;
+		id = offered & 0xffff;
+		record = qdisc_record(id);
+		if (!record)
+			break;
+		drop_inside(record, id, offered, 1, len, now);
+		lowest = id;
+	}
+	count_drop_here(lowest);
+}
+
 /* No slot: perhaps a segment that found no room, or that was dropped after a wait. */
 static __always_inline void free_segment(struct offers *offers, __u64 skb_address)
 {
@@ -179,7 +201,7 @@ static __always_inline void free_segment(struct offers *offers, __u64 skb_addres
 	if (offer)
 		just_now = slot_pack(offer->offered_ns, id);
 	len = BPF_CORE_READ(skb, len);
-	offered = segment_take(skb_address, &packet, id, len, just_now);
+	offered = segment_take(skb_address, &packet, id, 0, len, just_now);
 	if (!offered)
 		return;
 	now = bpf_ktime_get_ns();
@@ -187,6 +209,8 @@ static __always_inline void free_segment(struct offers *offers, __u64 skb_addres
 		reject(record, 1);
 	else
 		drop_inside(record, id, offered, 1, len, now);
+	if (functions)
+		free_segment_below(skb_address, &packet, id, len, now);
 }
 
 

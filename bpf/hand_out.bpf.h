@@ -87,7 +87,7 @@ static __always_inline __u64 hand_out_segment(const struct hand_out *out,
 
 	if (packet_read(out->skb, false, &packet))
 		return 0;
-	offered = segment_take(out->skb, &packet, out->record, out->len, 0);
+	offered = segment_take(out->skb, &packet, record->root, record->depth, out->len, 0);
 	if (!offered)
 		return 0;
 	sojourn = sojourn_of(record, offered, out->now);

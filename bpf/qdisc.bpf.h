@@ -189,6 +189,7 @@ __noinline __u32 qdisc_first_sight(__u64 qdisc_address, __u64 dev_address, __u32
 		if (!record)
 			return QDISC_IGNORED;
 		qdisc_describe(record, qdisc, dev, queue);
+		record->root = id;
 	}
 	if (!bpf_map_update_elem(&qdisc_ids, &qdisc_address, &id, BPF_NOEXIST))
 		return id;

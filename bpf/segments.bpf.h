@@ -18,6 +18,7 @@
 #include "kernel.bpf.h"
 #include "offer.bpf.h"
 #include "packet.bpf.h"
+#include "qdisc.bpf.h"
 #include "waiting.bpf.h"
 
 #define SEGMENT_KEY_TAG		(0x5e60ULL << 48)	/* no kernel address begins so */
@@ -55,9 +56,10 @@ static __always_inline struct segment_walk *segment_walk_of_this_cpu(void)
 	return bpf_map_lookup_elem(&segment_walks, &zero);
 }
 
-static __always_inline __u64 segment_flow(const struct packet *packet, __u32 record)
+/* Of a flow in one of the qdiscs below a root: that at a level, the root itself at 0. */
+static __always_inline __u64 segment_flow(const struct packet *packet, __u32 root, __u32 level)
 {
-	return mix(packet->flow, record + 1);
+	return mix(packet->flow, (__u64)level << 32 | (root + 1));
 }
 
 static __always_inline __u64 segment_key(__u64 flow, __u64 of_flow)
@@ -130,17 +132,18 @@ static long segment_step(__u64 index, void *context)
 __noinline int segments_insert(__u32 place, __u32 record)
 {
 	struct segment_walk *walk = segment_walk_of_this_cpu();
+	const struct qdisc_record *cutter = qdisc_record(record);
 	struct offers *own = offers_of_this_cpu();
 	const struct packet *packet;
 	const struct offer *offer;
 
-	if (!own || !walk)
+	if (!own || !walk || !cutter)
 		return 0;
 	offer = &own->to[place % OFFERS];
 	packet = &offer->packet;
 	if (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP)
 		return 0;
-	walk->flow = segment_flow(packet, record);
+	walk->flow = segment_flow(packet, cutter->root, cutter->depth);
 	walk->offered_ns = offer->offered_ns;
 	walk->sequence = packet->sequence;
 	walk->position = 0;
@@ -171,13 +174,13 @@ static __always_inline __u64 udp_key_of_segment(__u64 skb, const struct packet *
 
 /*
  * The packed offer of the GSO skb that this segment was cut from, or 0; its slot is
- * cleared. just_now: packed offer that a segment refused at enqueue belongs to, 0
+ * cleared. It waits at that level below the root. just_now: packed offer that a segment refused at enqueue belongs to, 0
  * otherwise.
  */
-static __always_inline __u64 segment_take(__u64 skb, const struct packet *packet, __u32 record,
-					  __u32 len, __u64 just_now)
+static __always_inline __u64 segment_take(__u64 skb, const struct packet *packet, __u32 root,
+					  __u32 level, __u32 len, __u64 just_now)
 {
-	__u64 flow = segment_flow(packet, record), key, offered;
+	__u64 flow = segment_flow(packet, root, level), key, offered;
 	__u32 at;
 
 	if (packet->protocol == IPPROTO_TCP)

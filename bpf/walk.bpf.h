@@ -166,8 +166,11 @@ __noinline int walk_qdisc(__u64 qdisc_address)
 		return 0;
 	}
 	record = qdisc_record(qdisc_id_by_address(qdisc_address));
-	if (record && record->depth == DEPTH_UNKNOWN)
+	if (record && record->depth == DEPTH_UNKNOWN) {
 		record->depth = walk_depth(qdisc_address, &root);
+		if (root)
+			record->root = qdisc_id_by_address(root);
+	}
 	return 0;
 }
 

@@ -74,6 +74,8 @@ struct qdisc_record {
 	__u32 flags;			/* TCQ_F_* */
 	__u32 traits;			/* QDISC_IS_PARENT ... */
 	__u32 depth;			/* 0: root of a tx queue, 1: below a root, ... */
+	__u32 root;			/* record of the root that it is below, or its own */
+	__u32 unused3;
 	__u64 enqueue;			/* addresses of its functions (struct Qdisc, struct Qdisc_ops) */
 	__u64 dequeue;
 	__u64 peek;
