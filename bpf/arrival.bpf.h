@@ -46,8 +46,8 @@ static __always_inline void offer_to_segments(struct offers *own, struct offer *
 /*
  * The next packet comes, and of the last one neither enqueue nor driver nor
  * free was seen. A locked qdisc has queued it and dropped another one
- * (NET_XMIT_CN fires no event: net/core/dev.c, dev_qdisc_enqueue()). A nolock
- * qdisc passed it to a driver queue that was stopped: the kernel counts a
+ * (NET_XMIT_CN fires no event: net/core/dev.c, dev_qdisc_enqueue()); or, as a nolock
+ * qdisc, has passed it to a driver queue that was stopped: the kernel then counts a
  * requeue (net/sched/sch_generic.c, sch_direct_xmit()).
  */
 static __always_inline void offer_close_silent(struct offers *offers, struct offer *offer)
@@ -63,6 +63,9 @@ static __always_inline void offer_close_silent(struct offers *offers, struct off
 		backlog_change(record, bank, offer->len, 1, bpf_ktime_get_ns());
 		return;
 	}
+	if (enqueue_is_told && record->flags & TCQ_F_CAN_BYPASS && offer_has_slot(offer) &&
+	    requeues_outstanding(record) > 0)
+		count(&record->counters.requeued, 1);
 	if (offer->consumed)
 		offer_to_segments(offers, offer);
 	else if (offer_has_slot(offer))
@@ -142,6 +145,7 @@ static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id,
 	offer->consumed = 0;
 	offer->parsed = 0;
 	offer->cut = 0;
+	offer->refused = 0;
 	/* Who can be bypassed does not cut: headers are read where it may. */
 	if (gso.size && !(record->flags & TCQ_F_CAN_BYPASS))
 		offer->parsed = !packet_read(skb, false, &offer->packet);
@@ -178,6 +182,7 @@ static __always_inline void offer_adopt(struct offers *offers, __u64 skb_address
 	offer->may_bypass = 0;
 	offer->consumed = 0;
 	offer->cut = 0;
+	offer->refused = 0;
 	offer->parsed = gso.size && !packet_read(skb_address, false, &offer->packet);
 	if (offer->parsed && offer->packet.protocol == IPPROTO_UDP)
 		fragments_read(skb_address, offer->fragments, sizeof(offer->fragments),

@@ -164,7 +164,8 @@ static __always_inline void call_begin(struct calls *own, struct enqueue_call *c
 	if (!record)
 		return;
 	take_base(record);
-	if (parent && parent->qdisc == call->qdisc && parent->skb != call->skb) {
+	if (parent && parent->qdisc == call->qdisc && parent->skb != call->skb &&
+	    parent->gso_size && !call->gso_size) {
 		/* netem enqueues the segments that it cut at itself */
 		levels_copy(parent->skb, call->skb, call->depth, call->len);
 		return;
@@ -300,6 +301,8 @@ static __always_inline void call_refused(const struct enqueue_call *call,
 		/* the free that follows ends the offer, unless somebody keeps the skb */
 		if (offers)
 			offer = offer_of_skb(offers, call->skb);
+		if (offer)
+			offer->refused = 1;
 		if (!stolen || !offer)
 			return;
 		offer->open = 0;
@@ -382,7 +385,8 @@ static __always_inline void call_end(const struct enqueue_call *call, struct enq
 	}
 	offer = offers && !call->depth ? offer_of_skb(offers, call->skb) : NULL;
 	if (offer) {
-		if (status == NET_XMIT_SUCCESS || status == NET_XMIT_CN)
+		/* after NET_XMIT_CN it may be this very packet that is freed next */
+		if (status == NET_XMIT_SUCCESS || offer->consumed)
 			offer_queued(offers, offer, len_now);
 	} else if (!call->cut) {
 		call_queued(call, len_now);

@@ -73,9 +73,10 @@ static __always_inline void drop_inside(struct qdisc_record *record, __u32 id, _
 
 /*
  * The skb is freed: end its wait at every level below the root. The lowest one
- * that it waited at dropped it: its record, or QDISC_IGNORED.
+ * that it waited at dropped it: its record, or QDISC_IGNORED. just_now: before it had
+ * waited at all.
  */
-__noinline __u32 free_levels(__u64 skb, __u64 now)
+__noinline __u32 free_levels(__u64 skb, __u64 now, bool just_now)
 {
 	__u32 level, at, id, lowest = QDISC_IGNORED;
 	struct qdisc_record *record;
@@ -89,8 +90,11 @@ __noinline __u32 free_levels(__u64 skb, __u64 now)
 		id = slot_record(slot);
 		record = qdisc_record(id);
 		if (slot_waits(slot) && record) {
-			drop_inside(record, id, slot->offered, slot_packets(slot), slot->len,
-				    now);
+			if (just_now)
+				reject(record, slot_packets(slot));
+			else
+				drop_inside(record, id, slot->offered, slot_packets(slot),
+					    slot->len, now);
 			lowest = id;
 		}
 		if (slot->state != SLOT_HANDED_OUT)
@@ -140,12 +144,17 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 	if (!just_now && (waited || qdisc_is_nolock(record))) {
 		drop_inside(record, id, offered, packets, len, now);
 		if (functions) {
-			lowest = free_levels(skb, now);
+			lowest = free_levels(skb, now, false);
 			count_drop_here(lowest == QDISC_IGNORED ? id : lowest);
 		}
-	} else {
-		reject(record, packets);
+		return;
 	}
+	reject(record, packets);
+	if (!functions || (just_now && offer->refused))
+		return;
+	/* red and others drop a packet at enqueue and say that another one was (NET_XMIT_CN) */
+	lowest = free_levels(skb, now, true);
+	count_drop_here(lowest == QDISC_IGNORED ? id : lowest);
 }
 
 /* A segment that was cut by a qdisc below the root is freed: end its wait at those levels too. */
@@ -237,7 +246,7 @@ __noinline int consume_waiting(__u64 skb)
 	drop_inside(record, id, slot->offered, slot_packets(slot), slot->len, now);
 	slot_clear(at);
 	if (functions) {
-		lowest = free_levels(skb, now);
+		lowest = free_levels(skb, now, false);
 		count_drop_here(lowest == QDISC_IGNORED ? id : lowest);
 	}
 	return 0;

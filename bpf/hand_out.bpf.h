@@ -20,16 +20,6 @@ struct hand_out {
 	__u32 len;
 };
 
-/* Requeues that the kernel counted and that were not handed out again yet. */
-static __always_inline __s32 requeues_outstanding(const struct qdisc_record *record,
-						  __u64 qdisc_address)
-{
-	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
-
-	return BPF_CORE_READ(qdisc, qstats.requeues) - record->kernel_requeues_base -
-	       (__u32)record->counters.requeued;
-}
-
 static __always_inline void hand_out_measured(struct qdisc_record *record,
 					      struct qdisc_bank *bank, __u64 sojourn,
 					      __u32 packets)
@@ -49,7 +39,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 	__u32 state = slot->state;
 
 	if (state == SLOT_HANDED_OUT) {
-		if (!nolock && requeues_outstanding(record, out->qdisc) <= 0)
+		if (!nolock && requeues_outstanding(record) <= 0)
 			return false;
 		count(&record->counters.requeued, 1);
 		before = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
@@ -59,7 +49,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 	} else {
 		/* passed straight to a stopped driver queue, refused there, requeued */
 		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
-		    requeues_outstanding(record, out->qdisc) > 0)
+		    requeues_outstanding(record) > 0)
 			count(&record->counters.requeued, 1);
 		hand_out_measured(record, bank, sojourn, packets);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
@@ -113,7 +103,7 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 	 * that what it hands out was either offered or comes back.
 	 */
 	if (!record->depth && (qdisc_is_nolock(record) ||
-			       requeues_outstanding(record, out->qdisc) > 0)) {
+			       requeues_outstanding(record) > 0)) {
 		count(&record->counters.requeued, 1);
 		return;
 	}

@@ -246,6 +246,15 @@ static __always_inline __u32 qdisc_known_id(__u64 qdisc)
 	return id ? *id : QDISC_IGNORED;
 }
 
+/* Requeues that the kernel counted and that were not handed out again yet. */
+static __always_inline __s32 requeues_outstanding(const struct qdisc_record *record)
+{
+	const struct Qdisc *qdisc = (const struct Qdisc *)record->qdisc;
+
+	return BPF_CORE_READ(qdisc, qstats.requeues) - record->kernel_requeues_base -
+	       (__u32)record->counters.requeued;
+}
+
 static __always_inline void backlog_max(struct qdisc_bank *bank, __s64 bytes, __s64 packets)
 {
 	if (bytes > 0 && (__u64)bytes > bank->backlog_bytes_max)

@@ -113,14 +113,23 @@ static long hand_out_next(__u64 index, void *context)
 	return !out->skb;
 }
 
-/* What was offered to this device and is still open goes no more straight to its driver. */
+/*
+ * What was offered to this device and is still open goes no more straight to its driver;
+ * where it was cut, its segments may come out now.
+ */
 static __always_inline void offers_not_bypassed(struct offers *own, __u64 dev)
 {
-	__u32 i;
+	__u32 i, cut = OFFERS;
 
-	for (i = 0; i < OFFERS; i++)
-		if (own->to[i].dev == dev)
-			own->to[i].may_bypass = 0;
+	for (i = 0; i < OFFERS; i++) {
+		if (own->to[i].dev != dev)
+			continue;
+		own->to[i].may_bypass = 0;
+		if (own->to[i].open && own->to[i].consumed)
+			cut = i;
+	}
+	if (cut < OFFERS)
+		offer_close_silent(own, &own->to[cut & (OFFERS - 1)]);
 }
 
 SEC("tp_btf/qdisc_dequeue")

@@ -70,6 +70,7 @@ struct offer {
 	__u8 consumed;		/* the skb is freed: it was cut into segments */
 	__u8 parsed;		/* packet is valid */
 	__u8 cut;		/* its parts were seen going on to a child qdisc */
+	__u8 refused;		/* its qdisc's function said so */
 	struct packet packet;	/* of a GSO skb */
 	__u32 linear;		/* UDP: bytes before the first fragment, headers included */
 	__u32 unused;
