@@ -4,6 +4,7 @@
 #define SOJOURN_DROP_BPF_H
 
 #include "arrival.bpf.h"
+#include "call_stack.bpf.h"
 #include "hand_out.bpf.h"
 #include "levels.bpf.h"
 #include "probe.bpf.h"
@@ -139,7 +140,8 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 		return;
 	if (probe_length(len))
 		probe_seen(skb, PROBE_DROPPED, id, now, 0);
-	if (just_now && offer->cut)
+	/* its parts were told one by one */
+	if ((just_now && offer->cut) || (functions && call_is_cut(skb)))
 		return;
 	if (!just_now && (waited || qdisc_is_nolock(record))) {
 		drop_inside(record, id, offered, packets, len, now);
