@@ -113,8 +113,7 @@ static void take_slice(void *context, const struct tracer_slice *slice)
 	qdisc = &window->qdiscs[slice->qdisc];
 	histogram_add_bank(&qdisc->sojourn, slice->sojourn);
 	histogram_add_bank(&qdisc->wait_before_drop, slice->wait_before_drop);
-	if (slice->part)
-		histogram_add_bank(&qdisc->part, slice->part);
+	histogram_add_bank(&qdisc->part, slice->part);
 	if (slice->backlog_bytes_max > qdisc->backlog_bytes_max)
 		qdisc->backlog_bytes_max = slice->backlog_bytes_max;
 	if (slice->backlog_packets_max > qdisc->backlog_packets_max)

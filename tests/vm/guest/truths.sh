@@ -111,6 +111,7 @@ print_pings() {
 exclusive='.sojourn_ns.sum == .part_ns.sum + $below.sojourn_ns.sum and .sojourn_ns.sum > 0'
 
 trees_begin
+[[ ${#window_pids[@]} -gt 0 ]] || exit 1
 for current in netem netem-tbf tbf-netem fifo htb; do
 	run_traffic
 done
