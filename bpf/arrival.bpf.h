@@ -44,6 +44,18 @@ static __always_inline void offer_to_segments(struct offers *own, struct offer *
 }
 
 /*
+ * The skb is freed as one that has done its duty, and was not queued yet: it was cut. Its
+ * segments are expected from now on, while the qdisc is still locked.
+ */
+static __always_inline void offer_consumed(struct offers *own, struct offer *offer)
+{
+	offer->consumed = 1;
+	/* where functions are traced the call that cut it tells, at each level */
+	if (!functions)
+		offer_to_segments(own, offer);
+}
+
+/*
  * The next packet comes, and of the last one neither enqueue nor driver nor
  * free was seen. A locked qdisc has queued it and dropped another one
  * (NET_XMIT_CN fires no event: net/core/dev.c, dev_qdisc_enqueue()); or, as a nolock

@@ -31,6 +31,7 @@ struct dequeue_call {
 struct calls {
 	__u32 enqueues;		/* open ones */
 	__u32 dequeues;
+	__u64 refused;		/* skb that a child refused last */
 	struct enqueue_call enqueue[CALLS];
 	struct dequeue_call dequeue[CALLS];
 };

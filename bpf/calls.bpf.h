@@ -81,7 +81,7 @@ static __always_inline bool root_is_offered(const struct enqueue_call *call)
 		return true;
 	at = slot_find(call->skb);
 	slot = slot_at(at);
-	if (at == SLOT_NONE || slot->state != SLOT_OFFERED || slot_record(slot) != call->record)
+	if (at == SLOT_NONE || !slot_waits(slot) || slot_record(slot) != call->record)
 		return false;
 	offer_adopt(offers, call->skb, at);
 	return true;
@@ -211,8 +211,12 @@ static __always_inline void reject_part(__u64 part, __u32 last)
 			continue;
 		record = qdisc_record(slot_record(slot_at(at)));
 		slot_clear(at);
-		if (record)
-			reject(record, 1);
+		if (!record)
+			continue;
+		reject(record, 1);
+		/* tbf_segment() counts its own only (net/sched/sch_tbf.c) */
+		if (level < last)
+			count(&record->counters.parts_refused, 1);
 	}
 }
 
@@ -221,6 +225,7 @@ static __always_inline void call_refused(const struct enqueue_call *call,
 					 struct qdisc_record *record, int status)
 {
 	bool stolen = status & __NET_XMIT_STOLEN;
+	struct calls *own = calls_of_this_cpu();
 	struct offers *offers = offers_of_this_cpu();
 	struct offer *offer = NULL;
 	__u32 at;
@@ -229,6 +234,8 @@ static __always_inline void call_refused(const struct enqueue_call *call,
 		count(&record->counters.drops_here, 1);
 	if (!stolen && parent)
 		parent->dropped_below = 1;
+	if (!stolen && own)
+		own->refused = call->skb;
 	if (!call->depth && !call->offered) {
 		/* the free that follows ends the offer, unless somebody keeps the skb */
 		if (offers)
@@ -249,10 +256,31 @@ static __always_inline void call_refused(const struct enqueue_call *call,
 		reject_part(call->skb, parent->depth);
 }
 
-/* Its parts went on: at this level, and where no call of them is open at those above, the whole is gone. */
-static __always_inline void call_was_cut(const struct enqueue_call *call, bool outermost)
+/* None of its parts found room: the levels above count one drop, for the whole. */
+static __always_inline void parts_counted_once(__u64 whole, __u32 depth)
 {
-	__u32 level = outermost ? 0 : call->depth, at;
+	struct qdisc_record *record;
+	__u32 level, at;
+
+	for (level = 0; level < LEVELS && level < depth; level++) {
+		at = slot_find(level_key(whole, level));
+		if (at == SLOT_NONE || !slot_waits(slot_at(at)))
+			continue;
+		record = qdisc_record(slot_record(slot_at(at)));
+		if (record)
+			count(&record->counters.parts_refused, -1);
+	}
+}
+
+/* Its parts went on: at this level, and where no call of them is open at those above, the whole is gone. */
+static __always_inline void call_was_cut(const struct enqueue_call *call, bool outermost,
+					 bool refused)
+{
+	__u32 level, at;
+
+	if (refused)
+		parts_counted_once(call->skb, call->depth);
+	level = outermost ? 0 : call->depth;
 
 	for (; level < LEVELS && level <= call->depth; level++) {
 		at = slot_find(level_key(call->skb, level));
@@ -310,7 +338,8 @@ static __always_inline void call_end(const struct enqueue_call *call, struct enq
 	__u32 len_now = BPF_CORE_READ(skb, len);
 
 	if (call->cut) {
-		call_was_cut(call, !parent);
+		call_was_cut(call, !parent,
+			     status != NET_XMIT_SUCCESS && status != NET_XMIT_CN);
 	} else if (status != NET_XMIT_SUCCESS && status != NET_XMIT_CN) {
 		call_refused(call, parent, record, status);
 		return;

@@ -112,6 +112,17 @@ static __always_inline void count_drop_here(__u32 id)
 		count(&record->counters.drops_here, 1);
 }
 
+/* Freed because a child refused it after it had waited above: netem enqueues while it dequeues. */
+static __always_inline bool child_refused(__u64 skb)
+{
+	struct calls *own = calls_of_this_cpu();
+
+	if (!own || own->refused != skb)
+		return false;
+	own->refused = 0;
+	return true;
+}
+
 /* The skb of a slot is freed. */
 static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb, __u32 reason)
 {
@@ -135,19 +146,22 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 		offer_to_segments(offers, offer);
 		return;
 	}
+	/* its parts were told one by one; the call that cut it clears up */
+	if ((just_now && offer->cut) || (functions && call_is_cut(skb)))
+		return;
 	slot_clear(at);
 	if (!record)
 		return;
 	if (probe_length(len))
 		probe_seen(skb, PROBE_DROPPED, id, now, 0);
-	/* its parts were told one by one */
-	if ((just_now && offer->cut) || (functions && call_is_cut(skb)))
-		return;
 	if (!just_now && (waited || qdisc_is_nolock(record))) {
 		drop_inside(record, id, offered, packets, len, now);
 		if (functions) {
 			lowest = free_levels(skb, now, false);
-			count_drop_here(lowest == QDISC_IGNORED ? id : lowest);
+			if (lowest != QDISC_IGNORED)
+				count_drop_here(lowest);
+			else if (!child_refused(skb))
+				count_drop_here(id);
 		}
 		return;
 	}
@@ -251,6 +265,30 @@ __noinline int consume_waiting(__u64 skb)
 		lowest = free_levels(skb, now, false);
 		count_drop_here(lowest == QDISC_IGNORED ? id : lowest);
 	}
+	return 0;
+}
+
+
+/*
+ * Kernels that defer (6.19 and later): the skb was offered on another CPU, and this one
+ * enqueues it. One that is cut there is freed as one that has done its duty.
+ */
+__noinline int consume_deferred(__u64 skb)
+{
+	struct offers *offers = offers_of_this_cpu();
+	struct offer *offer;
+	__u32 at = slot_find(skb);
+
+	if (!offers || at == SLOT_NONE || !slot_waits(slot_at(at)))
+		return 0;
+	if (!gso_read(skb).size)
+		return any_offer_open(offers) ? consume_waiting(skb) : 0;
+	offer_adopt(offers, skb, at);
+	offer = offer_of_skb(offers, skb);
+	if (!offer)
+		return 0;
+	offer->consumed = 1;
+	offer_to_segments(offers, offer);
 	return 0;
 }
 

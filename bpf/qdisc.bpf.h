@@ -90,6 +90,12 @@ static __always_inline bool qdisc_counts_per_cpu(const struct qdisc_record *reco
 	return record->flags & (TCQ_F_NOLOCK | TCQ_F_CPUSTATS);
 }
 
+/* Does this kernel let one CPU enqueue what another one was given? */
+static __always_inline bool enqueue_is_deferred(void)
+{
+	return bpf_core_field_exists(struct Qdisc___since_6_19, defer_list);
+}
+
 static __always_inline bool netns_wanted(__u32 netns, __u8 what)
 {
 	__u8 *wanted;

@@ -75,6 +75,26 @@ static __always_inline void enqueue_backlog(struct qdisc_record *record,
 	backlog_change(record, bank, len, 1, now);
 }
 
+/* The same of an skb that another CPU was given. */
+static __always_inline void enqueued_deferred(__u64 skb, const struct Qdisc *qdisc)
+{
+	struct qdisc_record *record;
+	struct qdisc_bank *bank;
+	struct slot *slot;
+	__u32 at, id;
+
+	at = slot_find(skb);
+	if (at == SLOT_NONE)
+		return;
+	slot = slot_at(at);
+	id = slot_record(slot);
+	record = qdisc_record(id);
+	bank = qdisc_bank(id);
+	if (!record || !bank || !compare_and_swap(&slot->state, SLOT_OFFERED, SLOT_QUEUED))
+		return;
+	enqueue_backlog(record, bank, qdisc, slot->len, bpf_ktime_get_ns());
+}
+
 SEC("tp_btf/qdisc_enqueue")
 int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *txq,
 	     struct sk_buff *skb)
@@ -89,8 +109,11 @@ int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *t
 		return 0;
 	address = address_number(skb, CELL_ENQUEUE);
 	offer = offer_of_skb(offers, address);
-	if (!offer)
+	if (!offer) {
+		if (enqueue_is_deferred())
+			enqueued_deferred(address, qdisc);
 		return 0;
+	}
 	record = qdisc_record(offer->record);
 	bank = qdisc_bank(offer->record);
 	if (!record || !bank) {
@@ -113,23 +136,14 @@ static long hand_out_next(__u64 index, void *context)
 	return !out->skb;
 }
 
-/*
- * What was offered to this device and is still open goes no more straight to its driver;
- * where it was cut, its segments may come out now.
- */
+/* What was offered to this device and is still open goes no more straight to its driver. */
 static __always_inline void offers_not_bypassed(struct offers *own, __u64 dev)
 {
-	__u32 i, cut = OFFERS;
+	__u32 i;
 
-	for (i = 0; i < OFFERS; i++) {
-		if (own->to[i].dev != dev)
-			continue;
-		own->to[i].may_bypass = 0;
-		if (own->to[i].open && own->to[i].consumed)
-			cut = i;
-	}
-	if (cut < OFFERS)
-		offer_close_silent(own, &own->to[cut & (OFFERS - 1)]);
+	for (i = 0; i < OFFERS; i++)
+		if (own->to[i].dev == dev)
+			own->to[i].may_bypass = 0;
 }
 
 SEC("tp_btf/qdisc_dequeue")
@@ -255,12 +269,14 @@ int BPF_PROG(on_consume_skb, struct sk_buff *skb)
 		calls_consumed(address);
 	offer = offer_of_skb(offers, address);
 	if (!offer) {
-		if (any_offer_open(offers))
+		if (enqueue_is_deferred())
+			consume_deferred(address_number(skb, CELL_CONSUME));
+		else if (any_offer_open(offers))
 			consume_waiting(address_number(skb, CELL_CONSUME));
 		return 0;
 	}
 	if (offer_has_slot(offer) && slot_at(offer->slot)->state == SLOT_OFFERED)
-		offer->consumed = 1;
+		offer_consumed(offers, offer);
 	else
 		offer->open = 0;	/* queued without a word, and gone since */
 	return 0;

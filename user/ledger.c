@@ -43,6 +43,7 @@ static void fill_own(struct ledger *ledger, const struct qdisc_record *record, _
 	ledger->rejected_inactive = counters->rejected_inactive;
 	ledger->purged_skbs = counters->purged_skbs;
 	ledger->stolen_skbs = counters->stolen_skbs;
+	ledger->parts_refused = counters->parts_refused;
 	ledger->unaccounted = (__s64)(ledger->offered - ledger->measured - ledger->bypassed -
 				      ledger->rejected - ledger->dropped_inside -
 				      ledger->queued);
@@ -74,11 +75,13 @@ static void disagree(struct ledger *ledger, const char *what, __u64 own, __u64 k
 		(long long)(own - kernel));
 }
 
-static void compare(struct ledger *ledger)
+/* reorders: netem counts each packet that it puts in front as a requeue (net/sched/sch_netem.c, netem_enqueue()). */
+static void compare(struct ledger *ledger, bool reorders)
 {
 	__u64 packets = ledger->measured + ledger->bypassed + ledger->unmatched;
 	__u64 drops = ledger->rejected_skbs + ledger->dropped_skbs -
-		      ledger->rejected_inactive - ledger->purged_skbs - ledger->stolen_skbs;
+		      ledger->rejected_inactive - ledger->purged_skbs - ledger->stolen_skbs -
+		      ledger->parts_refused;
 	__u64 waiting = ledger->kernel.requeues - ledger->requeued;
 
 	ledger->agrees = LEDGER_AGREES;
@@ -92,6 +95,9 @@ static void compare(struct ledger *ledger)
 	if (ledger->stolen_skbs)
 		add_why(ledger, "%llu skbs were taken away by a filter action, which the kernel does not count as drops",
 			ledger->stolen_skbs);
+	if (ledger->parts_refused)
+		add_why(ledger, "%llu parts of skbs that a child cut found no room there, which the kernel does not count as drops here",
+			ledger->parts_refused);
 	if (ledger->purged_skbs)
 		add_why(ledger, "%llu skbs were freed when the qdisc was emptied (device down, or it was deleted), which the kernel does not count as drops",
 			ledger->purged_skbs);
@@ -102,6 +108,8 @@ static void compare(struct ledger *ledger)
 	if (ledger->queued && !ledger->kernel.backlog_packets)
 		disagree(ledger, "still queued", ledger->queued, 0);
 	/* The kernel counts a requeue when the packet comes back, the tracer when it is handed out again. */
+	if (reorders)
+		waiting = 0;
 	if (ledger->kernel.requeues < ledger->requeued || waiting > ledger->kernel.backlog_packets)
 		disagree(ledger, "requeues", ledger->requeued, ledger->kernel.requeues);
 }
@@ -186,7 +194,7 @@ void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64
 		if (record->traits & QDISC_BY_STAMP)
 			compare_stamped(ledger);
 		else
-			compare(ledger);
+			compare(ledger, !strncmp(record->kind, "netem", sizeof(record->kind)));
 	} else {
 		ledger->agrees = LEDGER_UNKNOWN;
 		add_why(ledger, "the qdisc is gone and the kernel's counters with it");
@@ -202,7 +210,7 @@ void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64
 /* A root of a tx queue is attached to the device itself or to a queue of one of these (ops->attach). */
 static bool is_multiqueue(const char *kind)
 {
-	return !strcmp(kind, "mq") || !strcmp(kind, "mqprio") || !strcmp(kind, "taprio");
+	return !strcmp(kind, "mq") || !strcmp(kind, "mqprio");
 }
 
 /* Never hold packets, or are not on the transmit side. */

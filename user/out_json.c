@@ -275,6 +275,7 @@ static cJSON *ledger_json(const struct ledger *ledger)
 	add_u64(object, "rejected_inactive", ledger->rejected_inactive);
 	add_u64(object, "purged_skbs", ledger->purged_skbs);
 	add_u64(object, "stolen_skbs", ledger->stolen_skbs);
+	add_u64(object, "parts_refused", ledger->parts_refused);
 	add_u64(object, "before_hooked", ledger->before_hooked);
 	return object;
 }

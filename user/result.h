@@ -64,7 +64,7 @@ struct ledger {
 	__u64 flow_misses;
 	__u64 dropped_skbs, rejected_skbs;	/* what the kernel counts as drops */
 	/* of these: what it does not count, see struct qdisc_counters */
-	__u64 rejected_inactive, purged_skbs, stolen_skbs;
+	__u64 rejected_inactive, purged_skbs, stolen_skbs, parts_refused;
 	__u64 before_hooked;		/* packets that passed before its functions were hooked; not in offered */
 	bool have_kernel;
 	struct qdisc_kernel_counters kernel;	/* differences over the window; backlog at its end */

@@ -279,6 +279,15 @@ struct tcp_skb_cb {
 	__u32 end_seq;
 };
 
+/* Since 6.19: skbs that other CPUs left for the one that owns the qdisc (net/core/dev.c, __dev_xmit_skb()). */
+struct llist_head {
+	void *first;
+};
+
+struct Qdisc___since_6_19 {
+	struct llist_head defer_list;
+};
+
 /* Before 5.16 the counters were plain numbers. */
 struct gnet_stats_basic_packed___before_5_16 {
 	__u64 packets;

@@ -57,6 +57,7 @@ struct qdisc_counters {
 	__u64 rejected_inactive;	/* of rejected: device going down, the kernel counts no drop */
 	__u64 purged_skbs;		/* of dropped: freed when the qdisc was reset, the kernel counts no drop */
 	__u64 stolen_skbs;		/* of rejected: taken away by a filter action, the kernel counts no drop */
+	__u64 parts_refused;		/* of rejected: parts of an skb that a child cut, the kernel counts no drop here */
 	__u64 drops_here;		/* skbs that this very qdisc dropped, not one below it; functions tier only */
 	__u64 exclusive_misses;		/* skbs of a parent whose time below it is not known */
 };

@@ -278,6 +278,7 @@ static void add_counters(cJSON *object, const struct qdisc_record *record)
 	add_u64(figures, "rejected_inactive", counters->rejected_inactive);
 	add_u64(figures, "purged_skbs", counters->purged_skbs);
 	add_u64(figures, "stolen_skbs", counters->stolen_skbs);
+	add_u64(figures, "parts_refused", counters->parts_refused);
 	add_u64(figures, "drops_here", counters->drops_here);
 	add_u64(figures, "exclusive_misses", counters->exclusive_misses);
 	cJSON_AddNumberToObject(object, "depth", record->depth);

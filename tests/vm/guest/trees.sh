@@ -123,7 +123,6 @@ child eth0 20:1
 send udp,to=@0.3,count=700,size=1000 udp,to=@0.3,count=20,gso=20,size=1200
 send tcp,to=@0.2,bytes=500000
 drops eth0 10: 20:
-except eth0 10: drops-of-parts
 blind eth0 10: "tbf below netem cuts GSO skbs after they have waited: no event of the root tells it"
 
 tree netem
@@ -223,7 +222,6 @@ qdisc eth0 10:2 12: tbf rate 2mbit burst 10kb limit 20kb
 child eth0 10:3
 send $many,threads=2 tcp,to=@0.2,bytes=200000
 drops eth0 10: 12:
-except eth0 10: drops-of-parts
 
 tree mq queues=4
 qdisc eth0 root 10: mq

@@ -6,11 +6,6 @@
 # What the kernel counts against its own rules is an exception that the table names:
 #   requeues-reorder   netem counts a packet that it puts first in its queue as a requeue
 #                      (net/sched/sch_netem.c, netem_enqueue())
-#   drops-of-parts     a qdisc above one that cuts GSO skbs (tbf) is told of a drop where all of an
-#                      skb was refused: of one drop then, and of none where some parts
-#                      found room (net/sched/sch_tbf.c, tbf_segment(); qdisc_tree_reduce_backlog()
-#                      with a negative count). What is dropped below it is dropped in it
-#                      all the same: its own drops and those that the kernel counts below.
 #
 # $trees, $before, $after: what trees.sh wrote; $functions, $tracepoints: documents of
 # window.c; $tiers: those that were traced; $defers: whether CPUs enqueue for each other.
@@ -70,22 +65,17 @@ def counter_problems($tree; $kernel; $seen):
 	drops_below($kernel) as $below |
 	$seen.ledger | (.measured + .bypassed + .unmatched) as $packets |
 	(.rejected_skbs + .dropped_skbs - ($seen.counters | .rejected_inactive +
-		.purged_skbs + .stolen_skbs)) as $drops |
+		.purged_skbs + .stolen_skbs + .parts_refused)) as $drops |
 	(if $packets != $kernel.packets then
 		"packets: traced \($packets), kernel \($kernel.packets)" else empty end),
-	(if $exception == "drops-of-parts" then
-		if $drops != $below + $seen.counters.drops_here or $drops < $kernel.drops then
-			"drops: traced \($drops), own \($seen.counters.drops_here), " +
-			"kernel below \($below), kernel \($kernel.drops)"
-		else empty end
-	elif $drops != $kernel.drops then "drops: traced \($drops), kernel \($kernel.drops)"
+	(if $drops != $kernel.drops then "drops: traced \($drops), kernel \($kernel.drops)"
 		else empty end),
 	(if $exception != "requeues-reorder" and .requeued != $kernel.requeues then
 		"requeues: traced \(.requeued), kernel \($kernel.requeues)" else empty end),
 	(if $exception == "requeues-reorder" and ($kernel.requeues == 0 or .requeued > 0) then
 		"reordered: requeues traced \(.requeued), kernel \($kernel.requeues)"
 		else empty end),
-	(if $exception == null and $seen.agrees != "yes" then "agrees \($seen.agrees): \($seen.why)" else empty end);
+	(if $seen.agrees != "yes" then "agrees \($seen.agrees): \($seen.why)" else empty end);
 
 def sojourn_problems($seen):
 	$seen.sojourn_ns as $sojourn |
