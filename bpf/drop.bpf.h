@@ -123,6 +123,17 @@ static __always_inline bool child_refused(__u64 skb)
 	return true;
 }
 
+/*
+ * tbf_segment() frees the whole without a reason, a qdisc that drops it gives one. Where
+ * there are no reasons: tbf takes in no GSO skb as a whole but a short one.
+ */
+static __always_inline bool freed_after_cut(const struct qdisc_record *record, __u32 reason)
+{
+	if (drop_reasons_exist())
+		return freed_without_reason(reason);
+	return record && kind_is(record->kind, "tbf", 4);
+}
+
 /* The skb of a slot is freed. */
 static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb, __u32 reason)
 {
@@ -142,7 +153,8 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 	 * one without a reason, and each piece is freed, and counted by the kernel,
 	 * on its own.
 	 */
-	if (just_now && offer->parsed && !offer->cut && freed_without_reason(reason)) {
+	if (!functions && just_now && offer->parsed && !offer->cut &&
+	    freed_after_cut(record, reason)) {
 		offer_to_segments(offers, offer);
 		return;
 	}

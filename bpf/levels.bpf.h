@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A packet in a tree of qdiscs waits in several at once: it has a slot for each
- * level, 0 for the root. The address of an skb is aligned to cache lines
- * (skbuff_head_cache is SLAB_HWCACHE_ALIGN, net/core/skbuff.c): its low bits tell
- * the level.
+ * level, 0 for the root. The address of an skb is a multiple of 8, also of
+ * the second one in a struct sk_buff_fclones (include/linux/skbuff.h): its low three bits
+ * tell the level.
  */
 #ifndef SOJOURN_LEVELS_BPF_H
 #define SOJOURN_LEVELS_BPF_H

@@ -346,9 +346,8 @@ describe_trees() {
 
 # judge_trees: prints a result for each tree and tier, and rows.
 judge_trees() {
-	local tier text traced defers=false
+	local tier text traced
 
-	[[ ! -e /proc/sys/net/core/qdisc_max_burst ]] || defers=true
 	for tier in "${tiers[@]}"; do
 		[[ -z ${window_pids[$tier]:-} ]] || continue
 		for current in "${trees[@]}"; do
@@ -366,7 +365,9 @@ judge_trees() {
 		--slurpfile before "$work/before.json" --slurpfile after "$work/after.json" \
 		--slurpfile functions "$work/functions.json" \
 		--slurpfile tracepoints "$work/tracepoints.json" \
-		--argjson tiers "[${traced%,}]" --argjson defers "$defers" >"$work/judged" 2>"$work/jq.err" ||
+		--slurpfile known "$(dirname "${BASH_SOURCE[0]}")/known_failures.json" \
+		--argjson tiers "[${traced%,}]" --arg release "$(uname -r)" \
+		>"$work/judged" 2>"$work/jq.err" ||
 		fail "the judgement of the trees: $(head -n 3 "$work/jq.err")"
 	while IFS= read -r text; do
 		echo "$text"
