@@ -21,15 +21,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 
 tests=${build_dir:-build}/tests sojourn=${build_dir:-.}/sojourn
 
-# Name, suite of Debian, package that stands for the newest kernel there.
+# Name, suite of Debian, package that stands for the newest kernel there; the tests that are
+# run in it where none are named: all that differ by kernel in each, the rest where it is quick.
 list_kernels() {
 	cat <<-'END'
-		bullseye          bullseye            linux-image-cloud-amd64
-		bookworm          bookworm            linux-image-cloud-amd64
-		backports         bookworm-backports  linux-image-cloud-amd64
-		sid               sid                 linux-image-cloud-amd64
-		bookworm-rt       bookworm            linux-image-rt-amd64
-		bookworm-generic  bookworm            linux-image-amd64
+		bullseye          bullseye            linux-image-cloud-amd64  smoke trees run
+		bookworm          bookworm            linux-image-cloud-amd64  smoke trees truths run
+		backports         bookworm-backports  linux-image-cloud-amd64  smoke trees truths
+		sid               sid                 linux-image-cloud-amd64  smoke trees run
+		bookworm-rt       bookworm            linux-image-rt-amd64     smoke trees
+		bookworm-generic  bookworm            linux-image-amd64        smoke trees function_hook
 	END
 }
 
@@ -37,11 +38,11 @@ kernel_names() {
 	list_kernels | awk '{ print $1 }'
 }
 
-# find_kernel NAME: sets suite and package.
+# find_kernel NAME: sets suite, package and usual_tests.
 find_kernel() {
 	local name
 
-	while read -r name suite package; do
+	while read -r name suite package usual_tests; do
 		[[ $name == "$1" ]] && return 0
 	done < <(list_kernels)
 	echo "vm: unknown kernel '$1'; there are: $(kernel_names | paste -sd ' ')" >&2
