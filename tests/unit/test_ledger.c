@@ -228,6 +228,84 @@ static void test_gone(void **state)
 	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
 }
 
+/* A qdisc that appeared after its packets: the kernel's counters start where the record's base is. */
+static void test_base_of_late_qdisc(void **state)
+{
+	struct qdisc_record record = {
+		.base_valid = 1, .base_packets = 40, .base_drops = 3,
+		.counters = { .offered_packets = 100, .measured_packets = 100 } };
+	struct qdisc_kernel_counters after = { .packets = 140, .drops = 3 };
+	struct ledger ledger;
+
+	(void)state;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_AGREES);
+	assert_int_equal(ledger.kernel.packets, 100);
+	assert_int_equal(ledger.before_hooked, 40);
+	assert_non_null(strstr(ledger.why, "40 packets passed before"));
+	after.packets++;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+}
+
+/* What the kernel does not count as drops: exactly so many may be missing. */
+static void test_drops_not_counted(void **state)
+{
+	struct qdisc_record record = { .counters = {
+		.offered_packets = 100, .measured_packets = 80,
+		.rejected_packets = 20, .rejected_skbs = 20, .stolen_skbs = 5,
+		.parts_refused = 8 } };
+	struct qdisc_kernel_counters after = { .packets = 80, .drops = 7 };
+	struct ledger ledger;
+
+	(void)state;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_AGREES);
+	assert_int_equal(ledger.unaccounted, 0);
+	after.drops = 8;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+	after.drops = 6;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+}
+
+/* netem counts what it puts in front as requeues; of another kind they must be handed out again. */
+static void test_netem_reorders(void **state)
+{
+	struct qdisc_record record = { .kind = "netem",
+		.counters = { .offered_packets = 10, .measured_packets = 10 } };
+	struct qdisc_kernel_counters after = { .packets = 10, .requeues = 4 };
+	struct ledger ledger;
+
+	(void)state;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_AGREES);
+	record.counters.requeued = 5;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+	record.counters.requeued = 0;
+	strcpy(record.kind, "pfifo");
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+}
+
+/* A leaf that is told by stamps: its packets are compared, its drops are its root's. */
+static void test_stamped_leaf(void **state)
+{
+	struct qdisc_record record = { .traits = QDISC_BY_STAMP,
+		.counters = { .offered_packets = 10, .measured_packets = 10 } };
+	struct qdisc_kernel_counters after = { .packets = 10, .drops = 4 };
+	struct ledger ledger;
+
+	(void)state;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_AGREES);
+	after.packets = 11;
+	ledger_fill(&ledger, &record, 0, NULL, &after);
+	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);
+}
+
 /* Many reasons at once do not run over the end. */
 static void test_long_reason(void **state)
 {
@@ -465,6 +543,10 @@ int main(void)
 		cmocka_unit_test(test_join_destroyed_after_the_dump),
 		cmocka_unit_test(test_join_successor_without_packets),
 		cmocka_unit_test(test_join_without_trees),
+		cmocka_unit_test(test_base_of_late_qdisc),
+		cmocka_unit_test(test_drops_not_counted),
+		cmocka_unit_test(test_netem_reorders),
+		cmocka_unit_test(test_stamped_leaf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
