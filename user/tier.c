@@ -200,8 +200,9 @@ static int walk(struct tier *tier, __u32 round, struct error *error)
  * Tracepoints tier: which roots have one chain of qdiscs below them whose leaf stamps its
  * packets. The tree may have changed since.
  */
-static int find_stamped_leaves(struct tier *tier, struct error *error)
+static void find_stamped_leaves(struct tier *tier)
 {
+	struct error error;
 	struct qdisc_record *records = tier->records;
 	unsigned int i;
 
@@ -210,7 +211,8 @@ static int find_stamped_leaves(struct tier *tier, struct error *error)
 		records[i].below = records[i].below_depth = 0;
 		records[i].below_deepest = 0;
 	}
-	return walk(tier, WALK_COUNTS, error) || walk(tier, WALK_LEAVES, error) ? -1 : 0;
+	if (!walk(tier, WALK_COUNTS, &error))
+		walk(tier, WALK_LEAVES, &error);
 }
 
 /* ---- the functions tier ---- */
@@ -275,11 +277,16 @@ static int open_qdisc_hooks(struct tier *tier, struct error *error)
 	return tier->qdisc_hooks ? 0 : error_set(error, EXIT_CANNOT, "out of memory");
 }
 
-/* Take note of the qdiscs that are there. */
+/*
+ * Take note of the qdiscs that are there. Stamped leaves are an extra: where the kernel
+ * runs no walk there are none.
+ */
 static int list_qdiscs(struct tier *tier, struct error *error)
 {
-	if (!tier->functions)
-		return find_stamped_leaves(tier, error);
+	if (!tier->functions) {
+		find_stamped_leaves(tier);
+		return 0;
+	}
 	if (walk(tier, WALK_COUNTS, error))
 		return -1;
 	qdisc_hooks_add(tier->qdisc_hooks, tier->records, tier->max_qdiscs);
