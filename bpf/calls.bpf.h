@@ -95,7 +95,9 @@ static __always_inline void call_begin(struct calls *own, struct enqueue_call *c
 
 	if (!record)
 		return;
-	take_base(record);
+	/* a root is counted from its first packet on, whenever its functions are hooked */
+	if (call->depth)
+		take_base(record);
 	if (parent && parent->qdisc == call->qdisc && parent->skb != call->skb &&
 	    parent->gso_size && !call->gso_size) {
 		/* netem enqueues the segments that it cut at itself */
