@@ -18,6 +18,15 @@ static __always_inline bool compare_and_swap(__u32 *at, __u32 from, __u32 to)
 	return true;
 }
 
+/*
+ * Two CPUs that look for a free slot in the same place must not find the same one: each half
+ * of a bucket is for the CPUs of one parity.
+ */
+static __always_inline bool slot_is_others(__u32 candidate)
+{
+	return (candidate >> 1 ^ bpf_get_smp_processor_id()) & 1;
+}
+
 static __always_inline __u64 exchange_u64(__u64 *at, __u64 value)
 {
 	__u64 old = *(volatile __u64 *)at;
@@ -43,6 +52,11 @@ static __always_inline __s32 add_and_fetch_old_s32(__u32 *at, __s32 by)
 }
 
 #else
+
+static __always_inline bool slot_is_others(__u32 candidate)
+{
+	return false;
+}
 
 static __always_inline bool compare_and_swap(__u32 *at, __u32 from, __u32 to)
 {

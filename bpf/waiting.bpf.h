@@ -142,11 +142,15 @@ __noinline __u32 slot_claim(__u64 key)
 	__u32 i, at;
 
 	for (i = 0; i < SLOT_CANDIDATES; i++) {
+		if (slot_is_others(i))
+			continue;
 		at = slot_candidate(key, i);
 		if (slot_at(at)->state == SLOT_FREE && slot_take(at, SLOT_FREE))
 			return at;
 	}
 	for (i = 0; i < SLOT_CANDIDATES; i++) {
+		if (slot_is_others(i))
+			continue;
 		at = slot_candidate(key, i);
 		if (slot_at(at)->state == SLOT_HANDED_OUT &&
 		    slot_take(at, SLOT_HANDED_OUT))

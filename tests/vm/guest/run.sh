@@ -21,6 +21,11 @@ try() {
 		[[ $run_status -eq 0 ]] && break
 		echo "  attempt $attempt of $name ended with $run_status: $(tail -n 1 "$work/$name.err")"
 	done
+	# What 5.10 tells without functions is not always enough: see lib/known_failures.json.
+	if [[ $run_status -eq 4 && $release == 5.* && $name == bottleneck-tracepoints ]]; then
+		skip "$name: known to be incomplete on $release: $(grep -m 1 INCOMPLETE "$work/$name.out")"
+		return 1
+	fi
 	check_status "$name" 0 "$name"
 }
 
@@ -31,7 +36,7 @@ legs_exact='[.probes[] | select(.lost | not)] | length > 20 and
 
 for tier in functions tracepoints; do
 	try "bottleneck-$tier" --tier $tier --set idle.seconds=2 --set load.seconds=6 \
-		--set probe.count=100
+		--set probe.count=100 || continue
 	check_jq "$tier: the result says so" "$json" '.tool.tier == $tier' --arg tier $tier
 	check_jq "$tier: it was the tbf" "$json" '
 		(.qdiscs[] | select(.ifname == "wan0" and .kind == "tbf" and .handle == "10:").id) as $tbf |
