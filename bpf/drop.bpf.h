@@ -34,11 +34,20 @@ static __always_inline bool freed_without_reason(__u32 reason)
 	       reason == bpf_core_enum_value(enum skb_drop_reason, SKB_DROP_REASON_NOT_SPECIFIED);
 }
 
+static __always_inline bool is_reason_of_qdiscs(__u32 reason)
+{
+	return bpf_core_type_exists(enum qdisc_drop_reason) &&
+	       reason >= bpf_core_enum_value(enum qdisc_drop_reason, __QDISC_DROP_REASON) &&
+	       reason <= bpf_core_enum_value(enum qdisc_drop_reason, QDISC_DROP_MAX);
+}
+
 /* Was it a qdisc that dropped it, and says so? Where there are no reasons: it may have been. */
 static __always_inline bool dropped_by_qdisc(__u32 reason)
 {
 	if (!drop_reasons_exist() ||
 	    !bpf_core_enum_value_exists(enum skb_drop_reason, SKB_DROP_REASON_QDISC_DROP))
+		return true;
+	if (is_reason_of_qdiscs(reason))
 		return true;
 	return reason == bpf_core_enum_value(enum skb_drop_reason, SKB_DROP_REASON_QDISC_DROP) ||
 	       (bpf_core_enum_value_exists(enum skb_drop_reason, SKB_DROP_REASON_QDISC_OVERLIMIT) &&

@@ -78,6 +78,12 @@ struct pt_regs {
 	unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
 };
 
+/* include/net/dropreason-qdisc.h, since 7.0: reasons of their own, from the first to the last */
+enum qdisc_drop_reason {
+	__QDISC_DROP_REASON = 1 << 16,
+	QDISC_DROP_MAX = (1 << 16) + 1,
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct list_head {
