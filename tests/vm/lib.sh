@@ -27,7 +27,7 @@ list_kernels() {
 	cat <<-'END'
 		bullseye          bullseye            linux-image-cloud-amd64  smoke trees run
 		bookworm          bookworm            linux-image-cloud-amd64  smoke trees truths run
-		backports         bookworm-backports  linux-image-cloud-amd64  smoke trees truths
+		backports         bookworm-backports  linux-image-cloud-amd64  smoke trees truths appear
 		sid               sid                 linux-image-cloud-amd64  smoke trees run
 		bookworm-rt       bookworm            linux-image-rt-amd64     smoke trees
 		bookworm-generic  bookworm            linux-image-amd64        smoke trees function_hook
