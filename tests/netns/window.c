@@ -223,9 +223,12 @@ static void add_histogram(cJSON *object, const char *name, const struct histogra
 	add_u64(figures, "count", summary.count);
 	add_s64(figures, "sum", histogram->sum);
 	add_u64(figures, "min", summary.min);
+	add_u64(figures, "p49", histogram_percentile(histogram, 49));
 	add_u64(figures, "p50", summary.p50);
+	add_u64(figures, "p51", histogram_percentile(histogram, 51));
 	add_u64(figures, "p90", summary.p90);
 	add_u64(figures, "p95", summary.p95);
+	add_u64(figures, "p98", histogram_percentile(histogram, 98));
 	add_u64(figures, "p99", summary.p99);
 	add_u64(figures, "max", summary.max);
 	cJSON_AddNumberToObject(figures, "mean", summary.mean);

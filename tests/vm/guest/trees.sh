@@ -45,6 +45,12 @@ both fq fq limit 20 flow_limit 8
 both dualpi2 dualpi2
 both cake cake bandwidth 100mbit diffserv4 memlimit 60kb
 
+# Only ACKs leave here; those that a later one makes superfluous are taken out of the queue.
+tree cake-ack-filter
+qdisc eth0 root 10: cake bandwidth 200kbit ack-filter
+send tcp,to=@0.2,bytes=4000000,seconds=2,reverse=1,threads=2
+drops eth0 10:
+
 # Its length is the device's, not an option.
 tree pfifo_fast devices=2
 ip_line link set eth1 txqueuelen 20
