@@ -8,13 +8,15 @@
 
 /*
  * Fill ledger from the record's counters, the packets still queued (tracer's
- * own count), and the kernel's counters before and after the window; before
- * NULL: the qdisc was made during the window (all 0), after NULL: it is gone,
- * its record's last_* are taken where valid, else agrees is LEDGER_UNKNOWN.
+ * own count), and the kernel's counters before and after the window. before NULL: the
+ * qdisc was made during the window, its record's base_* are taken where valid, else 0;
+ * after NULL: it is gone, its record's last_* are taken where valid, else agrees is
+ * LEDGER_UNKNOWN.
  *
  * Agreement: kernel packets = measured + bypassed + unmatched, kernel drops =
- * rejected + dropped skbs less rejected_inactive and purged_skbs, kernel requeues =
- * requeued.
+ * rejected + dropped skbs less rejected_inactive, purged_skbs, stolen_skbs and
+ * parts_refused, kernel requeues = requeued (of netem: at least). Of a leaf that is
+ * told by stamps the packets alone are compared.
  * A requeue that waits for its second hand-out at the end is not a disagreement
  * of its own where the backlog shows it.
  */

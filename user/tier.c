@@ -202,17 +202,23 @@ static int walk(struct tier *tier, __u32 round, struct error *error)
  */
 static void find_stamped_leaves(struct tier *tier)
 {
+	struct qdisc_record *records = tier->records, *root;
 	struct error error;
-	struct qdisc_record *records = tier->records;
 	unsigned int i;
 
 	for (i = 0; i < tier->max_qdiscs; i++) {
-		records[i].leaf_record = 0;
 		records[i].below = records[i].below_depth = 0;
 		records[i].below_deepest = 0;
 	}
 	if (!walk(tier, WALK_COUNTS, &error))
 		walk(tier, WALK_LEAVES, &error);
+	/* what still holds goes on meanwhile: packets are being counted */
+	for (i = 0; i < tier->max_qdiscs; i++) {
+		root = &records[i];
+		if (root->leaf_record && (root->below != root->below_depth ||
+					  records[root->leaf_record - 1].qdisc != root->below_deepest))
+			root->leaf_record = 0;
+	}
 }
 
 /* ---- the functions tier ---- */
@@ -378,7 +384,7 @@ void tier_detach(struct tier *tier)
 
 /* None counts before all are attached. Qdiscs are listed from the moment on that new ones are told. */
 static const char *const attach_order[] = {
-	"qdisc_create", "qdisc_destroy", "qdisc_reset", "kfree_skb", "consume_skb",
+	"qdisc_destroy", "qdisc_create", "qdisc_reset", "kfree_skb", "consume_skb",
 	"netif_receive_skb", "net_dev_start_xmit", "qdisc_dequeue", "qdisc_enqueue",
 	"tcp_probe", "tcp_retransmit_skb", "net_dev_queue",
 };
@@ -431,7 +437,8 @@ int tier_attach(struct tier *tier, struct error *error)
 	for (i = 0; i < sizeof(attach_order) / sizeof(attach_order[0]); i++) {
 		if (attach_tracepoint(tier, i, error))
 			goto fail;
-		if (i)
+		/* from here on none comes or goes without a word */
+		if (strcmp(attach_order[i], "qdisc_create"))
 			continue;
 		tier->created = tier->bpf->bss->qdiscs_created;
 		if (list_qdiscs(tier, error))

@@ -39,7 +39,8 @@ struct tier *tier_open(const struct tracer_options *options, struct tier_view *v
 int tier_attach(struct tier *tier, struct error *error);
 
 /*
- * Functions tier: look for qdiscs that appeared since, and hook their functions.
+ * Look for qdiscs that appeared since: hook their functions, or find the leaves that stamp
+ * their packets.
  * Cheap where none was made; to be called often.
  */
 void tier_follow(struct tier *tier);
