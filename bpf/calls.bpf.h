@@ -16,7 +16,6 @@
 /* include/linux/netdevice.h, include/net/sch_generic.h */
 #define NET_XMIT_SUCCESS	0
 #define NET_XMIT_CN		2
-#define NET_XMIT_MASK		0x0f
 #define __NET_XMIT_STOLEN	0x00010000
 
 /* The kernel's counters as they are before the first packet that is seen coming. */
@@ -125,7 +124,10 @@ static __always_inline __u32 root_of(__u32 id)
 	return record ? record->root : id;
 }
 
-/* Forget calls that a kprobe saw begin and whose return it missed: they lie no further up the same stack. */
+/*
+ * Forget calls that a kprobe saw begin and whose return it missed: they lie no further up
+ * the same stack.
+ */
 static __always_inline void forget_stale(struct calls *own, __u64 stack)
 {
 	const struct enqueue_call *call;
@@ -164,7 +166,7 @@ __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __u64 sta
 		parent = call_at(own, (at - 1));
 	call = call_at(own, at);
 	if (record->depth == DEPTH_UNKNOWN)
-		record->depth = parent ? (parent->depth + 1) & (LEVELS - 1) : 1;
+		record->depth = parent ? (parent->depth + 1) & (QDISC_LEVELS - 1) : 1;
 	if (parent && record->depth && record->root == id)
 		record->root = root_of(parent->record);
 	gso = gso_read(skb_address);
@@ -173,7 +175,7 @@ __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __u64 sta
 	call->qdisc = qdisc_address;
 	call->stack = stack;
 	call->record = id;
-	call->depth = record->depth & (LEVELS - 1);
+	call->depth = record->depth & (QDISC_LEVELS - 1);
 	call->len = BPF_CORE_READ(skb, len);
 	call->packets = gso_packets(gso);
 	call->gso_size = gso.size;
@@ -182,7 +184,10 @@ __noinline int enqueue_entered(__u64 skb_address, __u64 qdisc_address, __u64 sta
 	return 0;
 }
 
-/* Which of the open calls returns: that of skb and qdisc, or where they are not known (0) the one at the stack. */
+/*
+ * Which of the open calls returns: that of skb and qdisc, or where they are not known (0) the
+ * one at the stack.
+ */
 static __always_inline __u32 call_returning(struct calls *own, __u64 skb, __u64 qdisc,
 					    __u64 stack)
 {
@@ -207,7 +212,7 @@ static __always_inline void reject_part(__u64 part, __u32 last)
 	struct qdisc_record *record;
 	__u32 level, at;
 
-	for (level = 0; level < LEVELS && level <= last; level++) {
+	for (level = 0; level < QDISC_LEVELS && level <= last; level++) {
 		at = slot_find(level_key(part, level));
 		if (at == SLOT_NONE || !slot_waits(slot_at(at)))
 			continue;
@@ -222,12 +227,11 @@ static __always_inline void reject_part(__u64 part, __u32 last)
 	}
 }
 
-static __always_inline void call_refused(const struct enqueue_call *call,
+static __always_inline void call_refused(struct calls *own, const struct enqueue_call *call,
 					 struct enqueue_call *parent,
 					 struct qdisc_record *record, int status)
 {
 	bool stolen = status & __NET_XMIT_STOLEN;
-	struct calls *own = calls_of_this_cpu();
 	struct offers *offers = offers_of_this_cpu();
 	struct offer *offer = NULL;
 	__u32 at;
@@ -236,7 +240,7 @@ static __always_inline void call_refused(const struct enqueue_call *call,
 		count(&record->counters.drops_here, 1);
 	if (!stolen && parent)
 		parent->dropped_below = 1;
-	if (!stolen && own)
+	if (!stolen)
 		own->refused = call->skb;
 	if (!call->depth && !call->offered) {
 		/* the free that follows ends the offer, unless somebody keeps the skb */
@@ -264,7 +268,7 @@ static __always_inline void parts_counted_once(__u64 whole, __u32 depth)
 	struct qdisc_record *record;
 	__u32 level, at;
 
-	for (level = 0; level < LEVELS && level < depth; level++) {
+	for (level = 0; level < QDISC_LEVELS && level < depth; level++) {
 		at = slot_find(level_key(whole, level));
 		if (at == SLOT_NONE || !slot_waits(slot_at(at)))
 			continue;
@@ -274,7 +278,10 @@ static __always_inline void parts_counted_once(__u64 whole, __u32 depth)
 	}
 }
 
-/* Its parts went on: at this level, and where no call of them is open at those above, the whole is gone. */
+/*
+ * Its parts went on: at this level, and where no call of them is open at those above, the
+ * whole is gone.
+ */
 static __always_inline void call_was_cut(const struct enqueue_call *call, bool outermost,
 					 bool refused)
 {
@@ -283,8 +290,7 @@ static __always_inline void call_was_cut(const struct enqueue_call *call, bool o
 	if (refused)
 		parts_counted_once(call->skb, call->depth);
 	level = outermost ? 0 : call->depth;
-
-	for (; level < LEVELS && level <= call->depth; level++) {
+	for (; level < QDISC_LEVELS && level <= call->depth; level++) {
 		at = slot_find(level_key(call->skb, level));
 		/* the first part may be the same skb, shorter */
 		if (at != SLOT_NONE && slot_waits(slot_at(at)) &&
@@ -331,7 +337,8 @@ static __always_inline void call_backlog(const struct enqueue_call *call,
 		backlog_read(record, bank, call->qdisc, now);
 }
 
-static __always_inline void call_end(const struct enqueue_call *call, struct enqueue_call *parent,
+static __always_inline void call_end(struct calls *own, const struct enqueue_call *call,
+				     struct enqueue_call *parent,
 				     struct qdisc_record *record, int status)
 {
 	struct offers *offers = offers_of_this_cpu();
@@ -343,7 +350,7 @@ static __always_inline void call_end(const struct enqueue_call *call, struct enq
 		call_was_cut(call, !parent,
 			     status != NET_XMIT_SUCCESS && status != NET_XMIT_CN);
 	} else if (status != NET_XMIT_SUCCESS && status != NET_XMIT_CN) {
-		call_refused(call, parent, record, status);
+		call_refused(own, call, parent, record, status);
 		return;
 	}
 	offer = offers && !call->depth ? offer_of_skb(offers, call->skb) : NULL;
@@ -375,7 +382,7 @@ __noinline int enqueue_left(__u64 skb, __u64 qdisc, __u64 stack, int status)
 		parent = call_at(own, (at - 1));
 	record = qdisc_record(call->record);
 	if (record)
-		call_end(call, parent, record, status);
+		call_end(own, call, parent, record, status);
 	return 0;
 }
 
@@ -399,7 +406,7 @@ static __always_inline void hand_up_slot(const struct hand_out *out, struct slot
 	__u64 sojourn = sojourn_of(record, slot->offered, out->now);
 	__u32 packets = slot_packets(slot);
 
-	hand_out_measured(record, bank, sojourn, packets);
+	record_measured(record, bank, sojourn, packets);
 	part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn, out->now,
 		 packets, out->len);
 	if (qdisc_counts_per_cpu(record))
@@ -423,10 +430,9 @@ __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 	record = qdisc_record(out.record);
 	bank = qdisc_bank(out.record);
 	/* a root's hand-outs are told by an event of their own */
-	if (!tracing || !record || !bank || !record->depth || record->depth >= LEVELS)
+	if (!tracing || !record || !bank || !record->depth || record->depth >= QDISC_LEVELS)
 		return 0;
 	out.skb = skb_address;
-	out.qdisc = qdisc_address;
 	out.len = BPF_CORE_READ(skb, len);
 	out.now = bpf_ktime_get_ns();
 	at = slot_find(level_key(skb_address, record->depth));

@@ -92,7 +92,7 @@ __noinline __u32 free_levels(__u64 skb, __u64 now, bool just_now)
 	struct qdisc_record *record;
 	struct slot *slot;
 
-	for (level = 1; level < LEVELS; level++) {
+	for (level = 1; level < QDISC_LEVELS; level++) {
 		at = slot_find(level_key(skb, level));
 		if (at == SLOT_NONE)
 			break;
@@ -121,7 +121,10 @@ static __always_inline void count_drop_here(__u32 id)
 		count(&record->counters.drops_here, 1);
 }
 
-/* Freed because a child refused it after it had waited above: netem enqueues while it dequeues. */
+/*
+ * Did a child refuse it? Then its wait above was no reason: netem enqueues while it
+ * dequeues. Asked once for each skb that is freed, whose address may be another's next.
+ */
 static __always_inline bool child_refused(__u64 skb)
 {
 	struct calls *own = calls_of_this_cpu();
@@ -153,6 +156,7 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 	struct offer *offer = offer_of_skb(offers, skb);
 	bool just_now = offer && offer_has_slot(offer);
 	bool waited = slot->state == SLOT_QUEUED;
+	bool by_child = functions && child_refused(skb);
 	__u32 len = slot->len, lowest;
 
 	if (just_now)
@@ -181,7 +185,7 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 			lowest = free_levels(skb, now, false);
 			if (lowest != QDISC_IGNORED)
 				count_drop_here(lowest);
-			else if (!child_refused(skb))
+			else if (!by_child)
 				count_drop_here(id);
 		}
 		return;
@@ -202,7 +206,7 @@ static __always_inline void free_segment_below(__u64 skb, const struct packet *p
 	struct qdisc_record *record;
 	__u64 offered;
 
-	for (level = 1; level < LEVELS; level++) {
+	for (level = 1; level < QDISC_LEVELS; level++) {
 		offered = segment_take(skb, packet, root, level, len, 0);
 		if (!offered)
 			break;
@@ -259,7 +263,6 @@ static __always_inline void free_segment(struct offers *offers, __u64 skb_addres
 		free_segment_below(skb_address, &packet, id, len, now);
 }
 
-
 /*
  * An skb that waits is freed as one that has done its duty: cake filters superfluous
  * ACKs out of a queue that way while it enqueues another one (net/sched/sch_cake.c,
@@ -288,7 +291,6 @@ __noinline int consume_waiting(__u64 skb)
 	}
 	return 0;
 }
-
 
 /*
  * Kernels that defer (6.19 and later): the skb was offered on another CPU, and this one

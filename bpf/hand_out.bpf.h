@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* skbs that a root qdisc hands out: the end of their sojourn. */
+/* skbs that a qdisc hands out, a root to the device, a child to its parent. */
 #ifndef SOJOURN_HAND_OUT_BPF_H
 #define SOJOURN_HAND_OUT_BPF_H
 
@@ -11,23 +11,13 @@
 #include "segments.bpf.h"
 #include "waiting.bpf.h"
 
-/* One skb that a root qdisc handed out. */
+/* One skb that a qdisc handed out. */
 struct hand_out {
 	__u64 skb;
-	__u64 qdisc;
 	__u64 now;
 	__u32 record;
 	__u32 len;
 };
-
-static __always_inline void hand_out_measured(struct qdisc_record *record,
-					      struct qdisc_bank *bank, __u64 sojourn,
-					      __u32 packets)
-{
-	histogram_add(&bank->sojourn, sojourn, packets);
-	record->counters.measured_packets += packets;
-	record->counters.measured_skbs++;
-}
 
 /* The slot is this skb's: its first hand-out, or a repeat. True where it was either. */
 static __always_inline bool hand_out_slot(const struct hand_out *out, struct slot *slot,
@@ -42,7 +32,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 		if (!nolock && requeues_outstanding(record) <= 0)
 			return false;
 		count(&record->counters.requeued, 1);
-		before = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
+		before = slot_waited(slot);
 		histogram_move(&bank->sojourn, before, sojourn, packets);
 		part_move(record, bank, out->skb, slot->offered, before, sojourn, out->now,
 			  packets);
@@ -51,7 +41,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
 		    requeues_outstanding(record) > 0)
 			count(&record->counters.requeued, 1);
-		hand_out_measured(record, bank, sojourn, packets);
+		record_measured(record, bank, sojourn, packets);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
 			 out->now, packets, out->len);
 		slot->state = SLOT_HANDED_OUT;
@@ -70,7 +60,7 @@ static __always_inline __u64 hand_out_segment(const struct hand_out *out,
 					      struct qdisc_record *record,
 					      struct qdisc_bank *bank, __u32 state)
 {
-	__u64 key = level_key(out->skb, record->depth & (LEVELS - 1));
+	__u64 key = level_key(out->skb, record->depth & (QDISC_LEVELS - 1));
 	struct packet packet = {};
 	__u64 offered, sojourn;
 	__u32 at;
@@ -81,7 +71,7 @@ static __always_inline __u64 hand_out_segment(const struct hand_out *out,
 	if (!offered)
 		return 0;
 	sojourn = sojourn_of(record, offered, out->now);
-	hand_out_measured(record, bank, sojourn, 1);
+	record_measured(record, bank, sojourn, 1);
 	part_add(record, bank, out->skb, offered, 0, sojourn, out->now, 1, out->len);
 	record->counters.segments++;
 	at = slot_claim_again(key);
@@ -117,9 +107,9 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 }
 
 /* A function of its own to the verifier: checked once, not for each skb of a list. */
-__noinline int hand_out_one(__u64 skb, __u64 qdisc, __u64 now, __u32 id, __u32 len)
+__noinline int hand_out_one(__u64 skb, __u64 now, __u32 id, __u32 len)
 {
-	struct hand_out out = { .skb = skb, .qdisc = qdisc, .now = now, .record = id, .len = len };
+	struct hand_out out = { .skb = skb, .now = now, .record = id, .len = len };
 	struct qdisc_record *record;
 	struct qdisc_bank *bank;
 	struct slot *slot;

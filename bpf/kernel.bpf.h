@@ -35,7 +35,7 @@ static __always_inline __u64 exchange_u64(__u64 *at, __u64 value)
 	return old;
 }
 
-static __always_inline __s64 add_and_fetch_old_s64(__s64 *at, __s64 by)
+static __always_inline __s64 fetch_and_add_s64(__s64 *at, __s64 by)
 {
 	__s64 old = *(volatile __s64 *)at;
 
@@ -43,7 +43,7 @@ static __always_inline __s64 add_and_fetch_old_s64(__s64 *at, __s64 by)
 	return old;
 }
 
-static __always_inline __s32 add_and_fetch_old_s32(__u32 *at, __s32 by)
+static __always_inline __s32 fetch_and_add_s32(__u32 *at, __s32 by)
 {
 	__s32 old = *(volatile __s32 *)at;
 
@@ -68,12 +68,12 @@ static __always_inline __u64 exchange_u64(__u64 *at, __u64 value)
 	return __sync_lock_test_and_set(at, value);
 }
 
-static __always_inline __s64 add_and_fetch_old_s64(__s64 *at, __s64 by)
+static __always_inline __s64 fetch_and_add_s64(__s64 *at, __s64 by)
 {
 	return __sync_fetch_and_add(at, by);
 }
 
-static __always_inline __s32 add_and_fetch_old_s32(__u32 *at, __s32 by)
+static __always_inline __s32 fetch_and_add_s32(__u32 *at, __s32 by)
 {
 	return __sync_fetch_and_add(at, by);
 }

@@ -14,9 +14,6 @@
 #include "stamp.bpf.h"
 #include "waiting.bpf.h"
 
-/* Deeper trees cannot be made (net/sched/sch_api.c, check_loop_fn()). */
-#define LEVELS	8
-
 static __always_inline __u64 level_key(__u64 skb, __u32 level)
 {
 	return skb | level;
@@ -33,7 +30,7 @@ __noinline int levels_copy(__u64 whole, __u64 part, __u32 last, __u32 len)
 	const struct slot *slot;
 	__u32 level, from, to;
 
-	for (level = 0; level < LEVELS && level <= last; level++) {
+	for (level = 0; level < QDISC_LEVELS && level <= last; level++) {
 		from = slot_find(level_key(whole, level));
 		if (from == SLOT_NONE)
 			continue;
@@ -76,11 +73,9 @@ static __always_inline void settle(__u64 skb, struct slot *slot, __u64 now)
 	if (!record || !bank)
 		return;
 	sojourn = sojourn_of(record, slot->offered, now);
-	histogram_add(&bank->sojourn, sojourn, packets);
+	record_measured(record, bank, sojourn, packets);
 	if (record->traits & QDISC_IS_PARENT)
 		histogram_add(&bank->part, sojourn, packets);
-	record->counters.measured_packets += packets;
-	record->counters.measured_skbs++;
 	if (qdisc_counts_per_cpu(record))
 		backlog_change(record, bank, -(__s64)slot->len, -1, now);
 	else
@@ -112,7 +107,7 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, _
 	if ((slot->state != SLOT_HANDED_UP && slot->state != SLOT_HANDED_OUT) ||
 	    slot_elapsed(offered, slot->offered >> 16) < 0)
 		return NONE_BELOW;
-	time = ((slot->handed_out >> 16) - (slot->offered >> 16)) & ~0ULL >> 16;
+	time = slot_waited(slot);
 	slot->state = SLOT_HANDED_OUT;
 	return time;
 }

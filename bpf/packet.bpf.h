@@ -22,7 +22,6 @@
 #define ICMPV6_ECHO_REQUEST	128
 #define ICMPV6_ECHO_REPLY	129
 
-#define IPV4_HEADER		20
 #define IPV6_HEADER		40
 #define VLAN_HEADER		4
 

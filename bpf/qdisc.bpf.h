@@ -5,6 +5,7 @@
 
 #include "address.bpf.h"
 #include "config.bpf.h"
+#include "histogram.bpf.h"
 #include "kernel.bpf.h"
 #include "sojourn/qdisc_record.h"
 
@@ -140,11 +141,21 @@ static __always_inline __u64 qdisc_kernel_packets(__u64 qdisc_address)
 	return packets;
 }
 
-/* fq and etf hold a packet until the time that it came with (net/sched/sch_fq.c, sch_etf.c). */
+/* size: of name, its end included */
+static __always_inline bool kind_is(const char *kind, const char *name, const __u32 size)
+{
+	__u32 i;
+
+	for (i = 0; i < size; i++)
+		if (kind[i] != name[i])
+			return false;
+	return true;
+}
+
+/* They hold a packet until the time that it came with (net/sched/sch_fq.c, sch_etf.c). */
 static __always_inline bool kind_paces(const char *kind)
 {
-	return (kind[0] == 'f' && kind[1] == 'q' && !kind[2]) ||
-	       (kind[0] == 'e' && kind[1] == 't' && kind[2] == 'f' && !kind[3]);
+	return kind_is(kind, "fq", 3) || kind_is(kind, "etf", 4);
 }
 
 static void qdisc_describe(struct qdisc_record *record, const struct Qdisc *qdisc,
@@ -164,6 +175,8 @@ static void qdisc_describe(struct qdisc_record *record, const struct Qdisc *qdis
 	record->peek = (__u64)BPF_CORE_READ(qdisc, ops, peek);
 	bpf_probe_read_kernel_str(record->kind, sizeof(record->kind),
 				  BPF_CORE_READ(qdisc, ops, id));
+	/* the record may have lost a race for another qdisc before */
+	record->traits = 0;
 	if (BPF_CORE_READ(qdisc, ops, cl_ops) && BPF_CORE_READ(qdisc, ops, cl_ops, graft))
 		record->traits |= QDISC_IS_PARENT;
 	else if (kind_paces(record->kind))
@@ -309,14 +322,24 @@ static __always_inline void backlog_change(struct qdisc_record *record, struct q
 					   __s64 bytes, __s32 packets, __u64 now)
 {
 	__s64 elapsed = now - exchange_u64(&record->backlog_at_ns, now);
-	__s64 old_bytes = add_and_fetch_old_s64(&record->backlog_bytes, bytes);
-	__s32 old_packets = add_and_fetch_old_s32(&record->backlog_packets, packets);
+	__s64 old_bytes = fetch_and_add_s64(&record->backlog_bytes, bytes);
+	__s32 old_packets = fetch_and_add_s32(&record->backlog_packets, packets);
 
 	if (elapsed > 0 && old_bytes > 0)
 		__sync_fetch_and_add(&record->backlog_byte_ns, old_bytes * elapsed);
 	if (elapsed > 0 && old_packets > 0)
 		__sync_fetch_and_add(&record->backlog_packet_ns, old_packets * elapsed);
 	backlog_max(bank, old_bytes + bytes, old_packets + packets);
+}
+
+
+/* A packet was handed on after so long; bank is of the present slice. */
+static __always_inline void record_measured(struct qdisc_record *record, struct qdisc_bank *bank,
+					    __u64 sojourn, __u32 packets)
+{
+	histogram_add(&bank->sojourn, sojourn, packets);
+	record->counters.measured_packets += packets;
+	record->counters.measured_skbs++;
 }
 
 #endif

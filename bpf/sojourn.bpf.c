@@ -131,7 +131,7 @@ static long hand_out_next(__u64 index, void *context)
 	const struct sk_buff *skb = (const struct sk_buff *)out->skb;
 
 	out->len = BPF_CORE_READ(skb, len);
-	hand_out_one(out->skb, out->qdisc, out->now, out->record, out->len);
+	hand_out_one(out->skb, out->now, out->record, out->len);
 	out->skb = (__u64)BPF_CORE_READ(skb, next);
 	return !out->skb;
 }
@@ -168,13 +168,12 @@ int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *t
 	if (!record || !bank)
 		return 0;
 	out.now = bpf_ktime_get_ns();
-	out.qdisc = address_number(qdisc, CELL_DEQUEUE);
 	if (!qdisc_counts_per_cpu(record))
 		backlog_set(record, bank, qdisc->qstats.backlog, qdisc->q.qlen, out.now);
 	for (i = 0; i < DEQUEUE_DIRECT && skb; i++) {
 		out.skb = address_number(skb, CELL_DEQUEUE_NEXT);
 		out.len = skb->len;
-		hand_out_one(out.skb, out.qdisc, out.now, out.record, out.len);
+		hand_out_one(out.skb, out.now, out.record, out.len);
 		skb = skb->next;
 	}
 	if (!skb)

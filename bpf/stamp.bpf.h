@@ -18,17 +18,6 @@
 /* A stamp is cut to units of its own: it may seem that much too late. */
 #define STAMP_UNIT	(1 << CODEL_SHIFT)
 
-/* size: of name, its end included */
-static __always_inline bool kind_is(const char *kind, const char *name, const __u32 size)
-{
-	__u32 i;
-
-	for (i = 0; i < size; i++)
-		if (kind[i] != name[i])
-			return false;
-	return true;
-}
-
 static __always_inline __u32 stamp_of_kind(const char *kind)
 {
 	if (kind_is(kind, "codel", 6) || kind_is(kind, "fq_codel", 9))
@@ -83,12 +72,10 @@ static __always_inline void stamp_add(struct qdisc_record *root, struct qdisc_ba
 	}
 	if (time > (__s64)sojourn)
 		time = sojourn;
-	histogram_add(&leaf_bank->sojourn, time, packets);
+	record_measured(leaf, leaf_bank, time, packets);
 	histogram_add(&bank->part, sojourn - time, packets);
 	leaf->counters.offered_packets += packets;
 	leaf->counters.offered_skbs++;
-	leaf->counters.measured_packets += packets;
-	leaf->counters.measured_skbs++;
 	if (probe_length(len))
 		probe_seen(skb, PROBE_HANDED_UP, id, now, now - time);
 }

@@ -81,6 +81,14 @@ static __always_inline __u32 slot_candidate(__u64 key, __u32 i)
 	return (i < 4 ? slot_bucket(key) : slot_second_bucket(key)) | (i & 3);
 }
 
+/* How long the packet of a slot waited until it was handed out. */
+static __always_inline __u64 slot_waited(const struct slot *slot)
+{
+	__s64 waited = slot_elapsed(slot->offered, slot->handed_out >> 16);
+
+	return waited < 0 ? 0 : waited;
+}
+
 static __always_inline bool slot_waits(const struct slot *slot)
 {
 	return slot->state == SLOT_OFFERED || slot->state == SLOT_QUEUED;

@@ -79,7 +79,10 @@ __noinline __u64 walk_find(__u64 dev_address, __u32 chain, __u32 handle)
 	return walk.at ? qdisc_in_chain(walk.at) : 0;
 }
 
-/* The parent of a child qdisc, or 0. A root is in no chain (net/sched/sch_api.c, qdisc_hash_add()). */
+/*
+ * The parent of a child qdisc, or 0. A root is in no chain (net/sched/sch_api.c,
+ * qdisc_hash_add()).
+ */
 __noinline __u64 walk_parent(__u64 qdisc_address)
 {
 	const struct Qdisc *qdisc = (const struct Qdisc *)qdisc_address;
@@ -103,7 +106,7 @@ static __always_inline __u32 walk_depth(__u64 qdisc_address, __u64 *root)
 {
 	__u32 depth;
 
-	for (depth = 0; depth < 7; depth++) {
+	for (depth = 0; depth < QDISC_LEVELS - 1; depth++) {
 		if (!qdisc_address || qdisc_is_root((const struct Qdisc *)qdisc_address))
 			break;
 		qdisc_address = walk_parent(qdisc_address);
@@ -159,17 +162,21 @@ static __always_inline void walk_below(__u64 qdisc_address)
 __noinline int walk_qdisc(__u64 qdisc_address)
 {
 	struct qdisc_record *record;
-	__u64 root;
+	__u64 root = 0;
+	__u32 depth;
 
 	if (!functions) {
 		walk_below(qdisc_address);
 		return 0;
 	}
 	record = qdisc_record(qdisc_id_by_address(qdisc_address));
-	if (record && record->depth == DEPTH_UNKNOWN) {
-		record->depth = walk_depth(qdisc_address, &root);
-		if (root)
-			record->root = qdisc_id_by_address(root);
+	if (!record || record->depth != DEPTH_UNKNOWN)
+		return 0;
+	depth = walk_depth(qdisc_address, &root);
+	/* one that has no place yet is asked again by the next walk */
+	if (root) {
+		record->depth = depth;
+		record->root = qdisc_id_by_address(root);
 	}
 	return 0;
 }

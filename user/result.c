@@ -6,9 +6,6 @@
 
 #include "result.h"
 
-/* Deeper trees cannot be made (net/sched/sch_api.c, check_loop_fn()). */
-#define LEVELS_MAX	8
-
 void result_plan(struct result *result)
 {
 	const struct scenario_phase *plan;
@@ -144,7 +141,7 @@ bool result_is_below(const struct result *result, __u32 qdisc, __u32 above)
 {
 	unsigned int level;
 
-	for (level = 0; level < LEVELS_MAX; level++) {
+	for (level = 0; level < QDISC_LEVELS; level++) {
 		qdisc = parent_of(result, qdisc);
 		if (qdisc == RESULT_NO_QDISC)
 			return false;
@@ -159,7 +156,7 @@ __u32 result_known_as(const struct result *result, __u32 qdisc)
 	unsigned int level;
 	__u32 parent;
 
-	for (level = 0; level < LEVELS_MAX; level++) {
+	for (level = 0; level < QDISC_LEVELS; level++) {
 		parent = parent_of(result, qdisc);
 		if (parent >= result->qdisc_count || TC_H_MAJ(result->qdiscs[qdisc].handle))
 			break;

@@ -147,7 +147,6 @@ struct gnet_stats_queue {
 	__u32 backlog;
 	__u32 drops;
 	__u32 requeues;
-	__u32 overlimits;
 };
 
 /* A 64-bit counter, read as a whole. */
@@ -207,7 +206,6 @@ struct sk_buff {
 	__u8 encapsulation: 1;
 	__u8 pkt_type: 3;
 	__be16 protocol;
-	__u16 inner_transport_header;
 	__u16 inner_network_header;
 	__u16 network_header;
 	__u16 mac_header;
@@ -232,7 +230,6 @@ struct skb_shared_info {
 	__u8 nr_frags;
 	unsigned short gso_size;
 	unsigned short gso_segs;
-	unsigned int gso_type;
 	struct skb_fragment frags[17];
 };
 

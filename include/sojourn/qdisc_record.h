@@ -15,6 +15,9 @@
 #define QDISC_KIND_LEN		16	/* IFNAMSIZ, struct Qdisc_ops.id */
 #define QDISC_DEVICE_LEN	16
 
+/* Levels of a tree; deeper ones cannot be made (net/sched/sch_api.c, check_loop_fn()). */
+#define QDISC_LEVELS		8
+
 /* What a kind of qdisc does; bits of traits. */
 #define QDISC_IS_PARENT		1	/* can have child qdiscs */
 #define QDISC_PACES		2	/* holds packets until a departure time: fq, etf */
@@ -76,7 +79,7 @@ struct qdisc_record {
 	__u32 traits;			/* QDISC_IS_PARENT ... */
 	__u32 depth;			/* 0: root of a tx queue, 1: below a root, ... */
 	__u32 root;			/* record of the root that it is below, or its own */
-	__u32 unused3;
+	__u32 unused;
 	__u64 enqueue;			/* addresses of its functions (struct Qdisc, struct Qdisc_ops) */
 	__u64 dequeue;
 	__u64 peek;
@@ -108,17 +111,7 @@ struct qdisc_record {
 
 	__u64 reset_ns;			/* when it was emptied last; 0: never */
 	__u32 kernel_requeues_base;	/* qstats.requeues when first seen */
-
-	/*
-	 * The same counters as they were when the first packet was seen coming, of a
-	 * qdisc that appeared, or whose functions were attached, in the middle of a
-	 * window. Only of qdiscs that keep them in one place.
-	 */
-	__u32 base_valid;
-	__u64 base_packets;
-	__u64 base_drops;
-	__u64 base_requeues;
-	__u64 base_backlog_packets;
+	__u32 unused2;
 
 	/*
 	 * The kernel's own counters of a qdisc that keeps them in one place,
@@ -128,7 +121,16 @@ struct qdisc_record {
 	__u64 last_drops;
 	__u64 last_requeues;
 	__u32 last_valid;
-	__u32 unused2;
+
+	/*
+	 * The same counters of a child as they were when the first packet was seen coming:
+	 * it appeared, or its functions were hooked, in the middle of a window.
+	 */
+	__u32 base_valid;
+	__u64 base_packets;
+	__u64 base_drops;
+	__u64 base_requeues;
+	__u64 base_backlog_packets;
 };
 
 /* Of one qdisc in one slice. */

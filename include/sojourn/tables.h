@@ -89,11 +89,11 @@ struct offers {
 };
 
 struct loss_counters {
-	__u64 ring_full;
-	__u64 slot_overwrites;
-	__u64 records_full;
-	__u64 stale;
-	__u64 tcp_flows_full;
+	__u64 ring_full;	/* events that found the ring buffer full */
+	__u64 slot_overwrites;	/* waiting packets whose slot another one took */
+	__u64 records_full;	/* packets of qdiscs that found no record */
+	__u64 stale;		/* slots found of packets whose end was not seen */
+	__u64 tcp_flows_full;	/* TCP states not thinned out for want of an entry */
 	__u64 calls_lost;	/* calls of enqueue functions whose return was not seen, or too many at once */
 	__u64 walk_cut;		/* devices or qdiscs too many to be listed */
 };
