@@ -46,7 +46,7 @@ static const struct {
 	{ "kfree_skb", "drops", NULL },
 	{ "consume_skb", "packets consumed in a qdisc", NULL },
 	{ "qdisc_reset", "qdiscs that are emptied", NULL },
-	{ "qdisc_create", "qdiscs that are made (functions tier)",
+	{ "qdisc_create", "qdiscs that are made",
 	  "only qdiscs that are there at the begin are hooked" },
 	{ "qdisc_destroy", "qdiscs that go", NULL },
 	{ "netif_receive_skb", "way of the probes", NULL },
