@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attribution.h"
+#include "text.h"
 #include "verdict.h"
 
 /*
@@ -258,20 +259,6 @@ static void name_holder(const struct result *result, const struct load_snapshot 
 	}
 }
 
-/* Cut text is cut between characters (UTF-8), not within one. */
-static void end_at_character(char *text, size_t size)
-{
-	size_t length = strlen(text);
-
-	if (length + 1 < size)
-		return;
-	while (length && ((unsigned char)text[length - 1] & 0xc0) == 0x80)
-		length--;
-	if (length && ((unsigned char)text[length - 1] & 0x80))
-		length--;
-	text[length] = '\0';
-}
-
 static void fill_holder(const struct judged *judged)
 {
 	const struct load_snapshot *begin = &judged->load->load.begin;
@@ -293,7 +280,7 @@ static void fill_holder(const struct judged *judged)
 	cause->have_path = true;
 	qdisc_path_find(&path, &after, held);
 	qdisc_path_text(&path, &after, cause->path, sizeof(cause->path));
-	end_at_character(cause->path, sizeof(cause->path));
+	text_end_at_character(cause->path);
 	qdisc_holder_find(&cause->holder, begin->taken ? &before : NULL, &after, held);
 	name_holder(judged->result, end, held, cause);
 }

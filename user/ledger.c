@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ledger.h"
+#include "text.h"
 
 /* Add a formatted reason behind those that are there; what finds no room is cut off. */
 static void add_why(struct ledger *ledger, const char *format, ...)
@@ -13,15 +14,13 @@ static void add_why(struct ledger *ledger, const char *format, ...)
 
 static void add_why(struct ledger *ledger, const char *format, ...)
 {
-	size_t used = strlen(ledger->why);
+	struct text why = { ledger->why, sizeof(ledger->why), strlen(ledger->why) };
 	va_list arguments;
 
-	if (used && used + 3 < sizeof(ledger->why)) {
-		memcpy(ledger->why + used, "; ", 3);
-		used += 2;
-	}
+	if (why.used)
+		text_add(&why, "; ");
 	va_start(arguments, format);
-	vsnprintf(ledger->why + used, sizeof(ledger->why) - used, format, arguments);
+	text_add_list(&why, format, arguments);
 	va_end(arguments);
 }
 

@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/pkt_sched.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "qdisc_options.h"
 #include "qdisc_path.h"
+#include "text.h"
 #include "units.h"
 
 /* Of two limits the more used one is meant, unless they differ by less than this. */
 #define NEARLY	0.9
-
-/* Text that is cut where it does not fit. */
-struct text {
-	char *at;
-	size_t size;
-	size_t length;
-};
-
-__attribute__((format(printf, 2, 3)))
-static void add_text(struct text *text, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	if (text->length + 1 >= text->size)
-		return;
-	va_start(arguments, format);
-	length = vsnprintf(text->at + text->length, text->size - text->length, format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		text->length += length;
-}
 
 static __u64 option_of_qdisc(const struct qdisc_info *qdisc, const char *name)
 {
@@ -147,7 +124,7 @@ static void add_rate(struct text *text, const char *name, __u64 rate)
 	char buffer[UNITS_TEXT];
 
 	if (rate)
-		add_text(text, " %s %s", name, units_rate_text((double)rate, buffer));
+		text_add(text, " %s %s", name, units_rate_text((double)rate, buffer));
 }
 
 static void add_qdisc_step(struct text *text, const struct qdisc_info *qdisc)
@@ -155,9 +132,9 @@ static void add_qdisc_step(struct text *text, const struct qdisc_info *qdisc)
 	char buffer[UNITS_TEXT];
 	__u64 delay = option_of_qdisc(qdisc, "delay");
 
-	add_text(text, " → %s %s", qdisc->kind, qdisc_handle_text(qdisc->handle, buffer));
+	text_add(text, " → %s %s", qdisc->kind, qdisc_handle_text(qdisc->handle, buffer));
 	if (!strcmp(qdisc->kind, "netem") && delay)
-		add_text(text, " delay %s", units_time_text((double)delay, buffer));
+		text_add(text, " delay %s", units_time_text((double)delay, buffer));
 	add_rate(text, "rate", option_of_qdisc(qdisc, "rate"));
 	add_rate(text, "bandwidth", option_of_qdisc(qdisc, "bandwidth"));
 	add_rate(text, "maxrate", option_of_qdisc(qdisc, "maxrate"));
@@ -170,7 +147,7 @@ static void add_class_step(struct text *text, const struct qdisc_snapshot *snaps
 	char buffer[16];
 	__u64 rate;
 
-	add_text(text, " → class %s", qdisc_handle_text(step->id, buffer));
+	text_add(text, " → class %s", qdisc_handle_text(step->id, buffer));
 	if (step->index == STEP_UNKNOWN)
 		return;
 	class = &snapshot->classes->classes[step->index];
@@ -185,16 +162,14 @@ static void add_class_step(struct text *text, const struct qdisc_snapshot *snaps
 const char *qdisc_path_text(const struct qdisc_path *path, const struct qdisc_snapshot *snapshot,
 			    char *text, size_t size)
 {
-	struct text out = { text, size, 0 };
+	struct text out = text_begin(text, size);
 	unsigned int i;
 
-	if (size)
-		text[0] = '\0';
 	if (!path->count)
 		return text;
-	add_text(&out, "%s", snapshot->tree->qdiscs[path->steps[path->count - 1].index].device);
+	text_add(&out, "%s", snapshot->tree->qdiscs[path->steps[path->count - 1].index].device);
 	if (path->broken)
-		add_text(&out, " → …");
+		text_add(&out, " → …");
 	for (i = 0; i < path->count; i++) {
 		const struct path_step *step = &path->steps[i];
 
@@ -578,7 +553,7 @@ static void add_item(struct text *text, const char *name, __u64 rate)
 
 	if (!rate)
 		return;
-	add_text(text, "%s%s %s", text->at[text->length - 1] == '(' ? "" : ", ", name,
+	text_add(text, "%s%s %s", text->buffer[text->used - 1] == '(' ? "" : ", ", name,
 		 units_rate_text((double)rate, buffer));
 }
 
@@ -593,15 +568,15 @@ static void describe_class(struct text *text, const struct limits *limits,
 	__u32 borrows;
 	size_t i;
 
-	add_text(text, "class %s of %s %s (", qdisc_handle_text(class->classid, classid),
+	text_add(text, "class %s of %s %s (", qdisc_handle_text(class->classid, classid),
 		 class->kind, qdisc_handle_text(TC_H_MAJ(class->classid), handle));
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		add_item(text, names[i], option_of_class(class, options[i]));
 	delta = class_delta(limits, class, &borrows);
 	if (limits->begin && class->have_htb)
-		add_text(text, "; %llu overlimits, %u borrowed",
+		text_add(text, "; %llu overlimits, %u borrowed",
 			 (unsigned long long)delta.overlimits, borrows);
-	add_text(text, ")");
+	text_add(text, ")");
 }
 
 static void describe_qdisc(struct text *text, const struct limits *limits,
@@ -611,30 +586,30 @@ static void describe_qdisc(struct text *text, const struct limits *limits,
 	__u64 delay = option_of_qdisc(qdisc, "delay");
 	char buffer[UNITS_TEXT];
 
-	add_text(text, "%s %s (", qdisc->kind, qdisc_handle_text(qdisc->handle, buffer));
+	text_add(text, "%s %s (", qdisc->kind, qdisc_handle_text(qdisc->handle, buffer));
 	add_item(text, "rate", option_of_qdisc(qdisc, "rate"));
 	add_item(text, "bandwidth", option_of_qdisc(qdisc, "bandwidth"));
 	add_item(text, "maxrate of each flow", option_of_qdisc(qdisc, "maxrate"));
 	if (!strcmp(qdisc->kind, "netem") && delay)
-		add_text(text, "%sdelay %s", limit->rate ? ", " : "",
+		text_add(text, "%sdelay %s", limit->rate ? ", " : "",
 			 units_time_text((double)delay, buffer));
 	else if (limit->how == HOLDS_BY_DELAY)
-		add_text(text, "slots");
+		text_add(text, "slots");
 	else if (limit->how == HOLDS_BY_GATES)
-		add_text(text, "gates that open by a schedule");
+		text_add(text, "gates that open by a schedule");
 	else if (limit->how == HOLDS_BY_PACING)
-		add_text(text, "pacing: until the time that a packet carries");
+		text_add(text, "pacing: until the time that a packet carries");
 	else if (limits->begin && strcmp(qdisc->kind, "netem") && strcmp(qdisc->kind, "fq"))
-		add_text(text, "; %llu overlimits",
+		text_add(text, "; %llu overlimits",
 			 (unsigned long long)qdisc_delta(limits, qdisc).overlimits);
-	add_text(text, ")");
+	text_add(text, ")");
 }
 
 void qdisc_holder_find(struct qdisc_holder *holder, const struct qdisc_snapshot *begin,
 		       const struct qdisc_snapshot *end, const struct qdisc_info *qdisc)
 {
 	struct limits limits = { .begin = begin, .end = end };
-	struct text text = { holder->text, sizeof(holder->text), 0 };
+	struct text text = text_begin(holder->text, sizeof(holder->text));
 	const struct limit *limit;
 	struct qdisc_path path;
 
@@ -648,7 +623,7 @@ void qdisc_holder_find(struct qdisc_holder *holder, const struct qdisc_snapshot 
 	if (!limit)
 		limit = choose_by_settings(&limits);
 	if (!limit) {
-		add_text(&text, "the device %s itself (its driver and link)", qdisc->device);
+		text_add(&text, "the device %s itself (its driver and link)", qdisc->device);
 		return;
 	}
 	holder->kind = limit->kind;

@@ -1,62 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attribution.h"
 #include "qdisc_options.h"
+#include "text.h"
 #include "units.h"
 #include "verdict.h"
 
 #define LEG_KINDS	(LEG_STACK + 1)
 
-/* Text that grows in a buffer of fixed size; what finds no room is cut off. */
-struct text {
-	char *buffer;
-	size_t size, used;
-};
-
-static void add_text(struct text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add_text(struct text *text, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(text->buffer + text->used, text->size - text->used, format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		text->used += (size_t)length;
-	if (text->used >= text->size)
-		text->used = text->size - 1;
-}
-
 static void add_percent(struct text *text, double share)
 {
 	char buffer[SHARE_TEXT];
 
-	add_text(text, "%s", share_text(share, buffer));
+	text_add(text, "%s", share_text(share, buffer));
 }
 
 static void add_time(struct text *text, double ns)
 {
 	char buffer[UNITS_TEXT];
 
-	add_text(text, "%s", units_time_text(ns < 0 ? 0 : ns, buffer));
+	text_add(text, "%s", units_time_text(ns < 0 ? 0 : ns, buffer));
 }
 
 static void add_qdisc(struct text *text, const struct result_qdisc *qdisc)
 {
 	char handle[16];
 
-	add_text(text, "%s %s on %s", qdisc->kind, qdisc_handle_text(qdisc->handle, handle),
+	text_add(text, "%s %s on %s", qdisc->kind, qdisc_handle_text(qdisc->handle, handle),
 		 qdisc->device);
 	if (qdisc->netns_name[0])
-		add_text(text, " in %s", qdisc->netns_name);
+		text_add(text, " in %s", qdisc->netns_name);
 }
 
 /* " in pl-gw", where the namespace has a name. */
@@ -65,7 +42,7 @@ static void add_host(struct text *text, const struct result *result, __u32 netns
 	const char *name = result_netns_name(result, netns);
 
 	if (name && name[0])
-		add_text(text, " in %s", name);
+		text_add(text, " in %s", name);
 }
 
 /* "the gateway's ", or "NETNS's " where its part is not known. */
@@ -77,13 +54,13 @@ static void add_owner(struct text *text, const struct result *result,
 	for (i = 0; i < result->host_count; i++) {
 		if (result->hosts[i].netns != qdisc->netns)
 			continue;
-		add_text(text, "the %s's ", result->hosts[i].role);
+		text_add(text, "the %s's ", result->hosts[i].role);
 		return;
 	}
 	if (qdisc->netns_name[0])
-		add_text(text, "%s's ", qdisc->netns_name);
+		text_add(text, "%s's ", qdisc->netns_name);
 	else
-		add_text(text, "this host's ");
+		text_add(text, "this host's ");
 }
 
 /* ---- the cause: why a qdisc held packets ---- */
@@ -121,18 +98,18 @@ static void describe_cause(const struct judged *judged, struct text *text)
 	if (!loaded)
 		return;
 	if (rate)
-		add_text(text, "rate %s, ", units_rate_text((double)rate, buffer));
-	add_text(text, "standing backlog up to %s",
+		text_add(text, "rate %s, ", units_rate_text((double)rate, buffer));
+	text_add(text, "standing backlog up to %s",
 		 units_size_text((double)loaded->backlog_bytes_max, buffer));
 	if (rate)
-		add_text(text, " = %s at that rate",
+		text_add(text, " = %s at that rate",
 			 units_time_text((double)loaded->backlog_bytes_max * 8e9 / (double)rate,
 					 buffer));
 	else
-		add_text(text, " (%llu packets)", loaded->backlog_packets_max);
-	add_text(text, ", %llu drop%s", loaded->drops, loaded->drops == 1 ? "" : "s");
+		text_add(text, " (%llu packets)", loaded->backlog_packets_max);
+	text_add(text, ", %llu drop%s", loaded->drops, loaded->drops == 1 ? "" : "s");
 	if (cause->waits_in != cause->qdisc)
-		add_text(text, "; %s keeps its packets in a %s of its own",
+		text_add(text, "; %s keeps its packets in a %s of its own",
 			 result->qdiscs[cause->qdisc].kind, result->qdiscs[cause->waits_in].kind);
 }
 
@@ -143,11 +120,11 @@ static void add_fraction(const struct judged *judged, struct text *text, double 
 	double increase = judged->attribution->rtt_increase_ns;
 
 	add_percent(text, share);
-	add_text(text, " of the RTT increase under %s (", judged->load->plan.name);
+	text_add(text, " of the RTT increase under %s (", judged->load->plan.name);
 	add_time(text, share * increase);
-	add_text(text, " of ");
+	text_add(text, " of ");
 	add_time(text, increase);
-	add_text(text, ")");
+	text_add(text, ")");
 }
 
 /* Does the qdisc hold its packets back by itself, as tbf does? Then it needs no second name. */
@@ -167,11 +144,11 @@ static void say_holder(const struct result *result, const struct cause *cause, s
 		return;
 	/* What no counter tells is read from the settings. */
 	if (other)
-		add_text(text, ", held back%s by %s",
+		text_add(text, ", held back%s by %s",
 			 holder->seen || holder->kind == HOLDER_DEVICE ? "" :
 			 ", by its settings,", holder->text);
 	if (holder->kind == HOLDER_CLASS || !result->qdiscs[cause->qdisc].root)
-		add_text(text, ": %s", cause->path);
+		text_add(text, ": %s", cause->path);
 }
 
 static void say_pacing(const struct judged *judged, struct text *text)
@@ -180,15 +157,15 @@ static void say_pacing(const struct judged *judged, struct text *text)
 	const struct result_qdisc *qdisc = &judged->result->qdiscs[cause->qdisc];
 
 	add_fraction(judged, text, cause->held_share);
-	add_text(text, " was spent in ");
+	text_add(text, " was spent in ");
 	add_qdisc(text, qdisc);
-	add_text(text, ", sent by its own schedule: %s, which is pacing, not queueing (of its packets' time ",
+	text_add(text, ", sent by its own schedule: %s, which is pacing, not queueing (of its packets' time ",
 		 strcmp(qdisc->kind, "fq") ? "it keeps packets until the time that they carry" :
 					     "fq paces flows");
 	add_time(text, cause->paced_ns);
-	add_text(text, " were paced and ");
+	text_add(text, " were paced and ");
 	add_time(text, cause->queued_ns);
-	add_text(text, " queued, in the mean)");
+	text_add(text, " queued, in the mean)");
 }
 
 static void say_main(const struct judged *judged, struct text *text)
@@ -200,7 +177,7 @@ static void say_main(const struct judged *judged, struct text *text)
 		return;
 	}
 	add_fraction(judged, text, cause->held_share);
-	add_text(text, " was spent waiting in ");
+	text_add(text, " was spent waiting in ");
 	add_qdisc(text, &judged->result->qdiscs[cause->qdisc]);
 	say_holder(judged->result, cause, text);
 }
@@ -227,11 +204,11 @@ static int say_several(const struct judged *judged, struct text *text)
 			sorted[count++] = &load->qdiscs[i];
 	qsort(sorted, count, sizeof(*sorted), compare_shares);
 	add_fraction(judged, text, judged->attribution->explained);
-	add_text(text, " was spent waiting in several qdiscs: ");
+	text_add(text, " was spent waiting in several qdiscs: ");
 	for (i = 0; i < count; i++) {
-		add_text(text, "%s", i ? ", " : "");
+		text_add(text, "%s", i ? ", " : "");
 		add_qdisc(text, &judged->result->qdiscs[sorted[i]->qdisc]);
-		add_text(text, " ");
+		text_add(text, " ");
 		add_percent(text, sorted[i]->held_share);
 	}
 	free(sorted);
@@ -280,33 +257,33 @@ static void say_place(const struct judged *judged, struct text *text)
 	}
 	if (!places[place] || most <= judged->attribution->unexplained_ns / 2)
 		return;
-	add_text(text, ", ");
+	text_add(text, ", ");
 	add_time(text, most);
-	add_text(text, " of it %s", places[place]);
+	text_add(text, " of it %s", places[place]);
 }
 
 static void say_elsewhere(const struct judged *judged, struct text *text)
 {
 	const struct attribution *attribution = judged->attribution;
 
-	add_text(text, "not on the devices traced: ");
+	text_add(text, "not on the devices traced: ");
 	add_time(text, attribution->unexplained_ns);
-	add_text(text, " of ");
+	text_add(text, " of ");
 	add_time(text, attribution->rtt_increase_ns);
 	if (attribution->beyond_device[0]) {
-		add_text(text, " are beyond %s", attribution->beyond_device);
+		text_add(text, " are beyond %s", attribution->beyond_device);
 		add_host(text, judged->result, attribution->beyond_netns);
-		add_text(text, " (RTT increase under %s)", judged->load->plan.name);
+		text_add(text, " (RTT increase under %s)", judged->load->plan.name);
 	} else {
-		add_text(text, " of the RTT increase under %s passed outside of their qdiscs",
+		text_add(text, " of the RTT increase under %s passed outside of their qdiscs",
 			 judged->load->plan.name);
 		say_place(judged, text);
 	}
 	if (attribution->cause.qdisc != RESULT_NO_QDISC &&
 	    attribution->cause.held_share >= SHARE_INNOCENT) {
-		add_text(text, "; the largest share, ");
+		text_add(text, "; the largest share, ");
 		add_percent(text, attribution->cause.held_share);
-		add_text(text, ", was in ");
+		text_add(text, ", was in ");
 		add_qdisc(text, &judged->result->qdiscs[attribution->cause.qdisc]);
 	}
 }
@@ -331,12 +308,12 @@ static void say_innocent(const struct judged *judged, const struct exoneration *
 {
 	const struct result_qdisc *qdisc = &judged->result->qdiscs[innocent->qdisc];
 
-	add_text(text, "; not ");
+	text_add(text, "; not ");
 	add_owner(text, judged->result, qdisc);
-	add_text(text, "%s", qdisc->kind);
+	text_add(text, "%s", qdisc->kind);
 	if (has_namesake(judged->result, qdisc))
-		add_text(text, " on %s", qdisc->device);
-	add_text(text, ": %s (share < 1 %%)", innocent->empty ? "its queue was empty" :
+		text_add(text, " on %s", qdisc->device);
+	text_add(text, ": %s (share < 1 %%)", innocent->empty ? "its queue was empty" :
 		 "what waited in it did not hold up the probes");
 }
 
@@ -344,18 +321,18 @@ static struct text verdict_text(const struct judged *judged)
 {
 	struct attribution *attribution = judged->attribution;
 
-	return (struct text){ attribution->verdict, sizeof(attribution->verdict), 0 };
+	return text_begin(attribution->verdict, sizeof(attribution->verdict));
 }
 
 void verdict_fill_no_increase(const struct judged *judged)
 {
 	struct text text = verdict_text(judged);
 
-	add_text(&text, "the load did not raise the RTT: median ");
+	text_add(&text, "the load did not raise the RTT: median ");
 	add_time(&text, (double)judged->load->rtt.p50);
-	add_text(&text, " under %s, ", judged->load->plan.name);
+	text_add(&text, " under %s, ", judged->load->plan.name);
 	add_time(&text, (double)judged->idle->rtt.p50);
-	add_text(&text, " when idle.");
+	text_add(&text, " when idle.");
 }
 
 void verdict_fill_no_answer(const struct judged *judged)
@@ -364,10 +341,10 @@ void verdict_fill_no_answer(const struct judged *judged)
 	struct text text = verdict_text(judged);
 
 	if (missing->sent)
-		add_text(&text, "no verdict: all %u probes of the %s phase were lost.",
+		text_add(&text, "no verdict: all %u probes of the %s phase were lost.",
 			 missing->sent, missing->plan.name);
 	else
-		add_text(&text, "no verdict: the %s phase has no probes.", missing->plan.name);
+		text_add(&text, "no verdict: the %s phase has no probes.", missing->plan.name);
 }
 
 int verdict_fill(const struct judged *judged)
@@ -375,7 +352,7 @@ int verdict_fill(const struct judged *judged)
 	struct attribution *attribution = judged->attribution;
 	struct cause *cause = &attribution->cause;
 	struct text verdict = verdict_text(judged);
-	struct text why = { cause->text, sizeof(cause->text), 0 };
+	struct text why = text_begin(cause->text, sizeof(cause->text));
 	bool known = cause->qdisc != RESULT_NO_QDISC;
 	unsigned int i;
 
@@ -389,6 +366,6 @@ int verdict_fill(const struct judged *judged)
 		return -1;
 	for (i = 0; i < attribution->exonerated_count; i++)
 		say_innocent(judged, &attribution->exonerated[i], &verdict);
-	add_text(&verdict, ".");
+	text_add(&verdict, ".");
 	return 0;
 }
