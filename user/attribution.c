@@ -229,18 +229,6 @@ static void fill_cause(const struct judged *judged)
 
 /* ---- what held them back ---- */
 
-static __u32 find_by_handle(const struct result *result, const struct qdisc_info *on, __u32 handle)
-{
-	size_t i;
-
-	for (i = 0; i < result->qdisc_count; i++)
-		if (result->qdiscs[i].netns == on->netns &&
-		    result->qdiscs[i].ifindex == on->ifindex &&
-		    result->qdiscs[i].handle == handle)
-			return (__u32)i;
-	return RESULT_NO_QDISC;
-}
-
 static void name_holder(const struct result *result, const struct load_snapshot *end,
 			const struct qdisc_info *held, struct cause *cause)
 {
@@ -250,12 +238,12 @@ static void name_holder(const struct result *result, const struct load_snapshot 
 	if (holder->kind == HOLDER_QDISC && &end->tree.qdiscs[holder->index] == held) {
 		cause->holder_qdisc = cause->waits_in;
 	} else if (holder->kind == HOLDER_QDISC) {
-		cause->holder_qdisc = find_by_handle(result, held,
-						     end->tree.qdiscs[holder->index].handle);
+		cause->holder_qdisc = result_by_handle(result, held->netns, held->ifindex,
+						       end->tree.qdiscs[holder->index].handle);
 	} else if (holder->kind == HOLDER_CLASS) {
 		cause->holder_class = end->classes.classes[holder->index].classid;
-		cause->holder_qdisc = find_by_handle(result, held,
-						     TC_H_MAJ(cause->holder_class));
+		cause->holder_qdisc = result_by_handle(result, held->netns, held->ifindex,
+						       TC_H_MAJ(cause->holder_class));
 	}
 }
 

@@ -243,23 +243,13 @@ static bool is_root(const struct qdisc_tree *tree, const struct qdisc_info *info
 	return info->parent == TC_H_ROOT || parent_is_multiqueue(tree, info);
 }
 
-static bool is_same_qdisc(const struct qdisc_info *info, __u32 netns, __u32 ifindex, __u32 parent,
-			  __u32 handle, const char *kind)
-{
-	return info->netns == netns && info->ifindex == ifindex && info->parent == parent &&
-	       info->handle == handle && !strcmp(info->kind, kind);
-}
-
 static const struct qdisc_info *find_info(const struct qdisc_tree *tree,
 					  const struct result_qdisc *qdisc)
 {
-	size_t i;
+	const struct qdisc_info *info = qdisc_tree_find(tree, qdisc->netns, qdisc->ifindex,
+							qdisc->parent, qdisc->handle);
 
-	for (i = 0; i < tree->count; i++)
-		if (is_same_qdisc(&tree->qdiscs[i], qdisc->netns, qdisc->ifindex, qdisc->parent,
-				  qdisc->handle, qdisc->kind))
-			return &tree->qdiscs[i];
-	return NULL;
+	return info && !strcmp(info->kind, qdisc->kind) ? info : NULL;
 }
 
 static const char *find_netns_name(const struct qdisc_tree *tree, __u32 netns)
@@ -528,19 +518,9 @@ static void list_tree(struct result *result, const struct qdisc_tree *tree)
 /* The qdisc whose child this is: on the same device, with the handle that its parent's classid begins with. */
 static __u32 find_parent(const struct result *result, const struct result_qdisc *child)
 {
-	size_t i;
-
 	if (child->parent == TC_H_ROOT || !TC_H_MAJ(child->parent))
 		return RESULT_NO_QDISC;
-	for (i = 0; i < result->qdisc_count; i++) {
-		const struct result_qdisc *qdisc = &result->qdiscs[i];
-
-		if (qdisc != child && qdisc->netns == child->netns &&
-		    qdisc->ifindex == child->ifindex &&
-		    qdisc->handle == TC_H_MAJ(child->parent))
-			return i;
-	}
-	return RESULT_NO_QDISC;
+	return result_by_handle(result, child->netns, child->ifindex, TC_H_MAJ(child->parent));
 }
 
 static void set_parents(struct result *result)

@@ -129,6 +129,17 @@ bool result_sees_children(const struct result *result)
 	return !strcmp(result->tier, "functions");
 }
 
+__u32 result_by_handle(const struct result *result, __u32 netns, __u32 ifindex, __u32 handle)
+{
+	size_t i;
+
+	for (i = 0; i < result->qdisc_count; i++)
+		if (result->qdiscs[i].netns == netns && result->qdiscs[i].ifindex == ifindex &&
+		    result->qdiscs[i].handle == handle)
+			return (__u32)i;
+	return RESULT_NO_QDISC;
+}
+
 /* Its parent; RESULT_NO_QDISC above the root of a tx queue: mq and its like hold no packets. */
 static __u32 parent_of(const struct result *result, __u32 qdisc)
 {

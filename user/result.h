@@ -294,6 +294,9 @@ bool probe_is_of(const struct result *result, const struct probe *probe,
 /* What phase says of that qdisc (index into result.qdiscs), or NULL. */
 const struct phase_qdisc *phase_qdisc_find(const struct phase *phase, __u32 qdisc);
 
+/* Index of the first qdisc with that handle on that device, or RESULT_NO_QDISC. */
+__u32 result_by_handle(const struct result *result, __u32 netns, __u32 ifindex, __u32 handle);
+
 /* Does the tier measure what is below a root? */
 bool result_sees_children(const struct result *result);
 
