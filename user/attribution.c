@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attribution.h"
+#include "phase.h"
 #include "text.h"
 #include "verdict.h"
 
@@ -51,15 +52,6 @@ static double sum_of_increases(const struct judged *judged)
 	return sum;
 }
 
-/* Time of a probe in a qdisc, by one of the definitions that follow. */
-typedef __u64 time_in(const struct result *result, const struct probe *probe, __u32 qdisc);
-
-static __u64 exclusive_time(const struct result *result, const struct probe *probe, __u32 qdisc)
-{
-	(void)result;
-	return probe_exclusive_time_in(probe, qdisc);
-}
-
 /* In the qdisc itself and in the children that it made by itself. */
 static __u64 held_time(const struct result *result, const struct probe *probe, __u32 qdisc)
 {
@@ -74,7 +66,8 @@ static __u64 held_time(const struct result *result, const struct probe *probe, _
 }
 
 /* A qdisc that the idle phase does not list held none: its median is 0. */
-static double sum_over_load(const struct judged *judged, __u32 qdisc, time_in *time, double median)
+static double sum_over_load(const struct judged *judged, __u32 qdisc, probe_time *time_in,
+			    double median)
 {
 	const struct result *result = judged->result;
 	double sum = 0;
@@ -82,25 +75,11 @@ static double sum_over_load(const struct judged *judged, __u32 qdisc, time_in *t
 
 	for (i = 0; i < result->probe_count; i++)
 		if (probe_is_of(result, &result->probes[i], judged->load))
-			sum += (double)time(result, &result->probes[i], qdisc) - median;
+			sum += (double)time_in(result, &result->probes[i], qdisc) - median;
 	return sum;
 }
 
 /* values: room for one of each probe. */
-static double held_median(const struct judged *judged, __u32 qdisc, __u64 *values)
-{
-	const struct result *result = judged->result;
-	struct summary summary;
-	__u64 count = 0;
-	size_t i;
-
-	for (i = 0; i < result->probe_count; i++)
-		if (probe_is_of(result, &result->probes[i], judged->idle))
-			values[count++] = held_time(result, &result->probes[i], qdisc);
-	summary_of_values(values, count, &summary);
-	return (double)summary.p50;
-}
-
 static void fill_shares_of(const struct judged *judged, struct phase_qdisc *qdisc,
 			   double increases, __u64 *values)
 {
@@ -108,17 +87,19 @@ static void fill_shares_of(const struct judged *judged, struct phase_qdisc *qdis
 	double median = idle ? (double)idle->own_median_ns : 0;
 	double exclusive_median = idle ? (double)idle->own_exclusive_median_ns : 0;
 	__u32 index = qdisc->qdisc;
+	__u64 held_median;
 
 	qdisc->share = sum_over_load(judged, index, probe_time_in, median) / increases;
 	qdisc->exclusive_share = NAN;
 	if (qdisc->have_exclusive)
-		qdisc->exclusive_share = sum_over_load(judged, index, exclusive_time,
+		qdisc->exclusive_share = sum_over_load(judged, index, probe_exclusive_time_in,
 						       exclusive_median) / increases;
 	qdisc->held_share = NAN;
-	if (result_known_as(judged->result, index) == index)
-		qdisc->held_share = sum_over_load(judged, index, held_time,
-						  held_median(judged, index, values)) /
-				    increases;
+	if (result_known_as(judged->result, index) != index)
+		return;
+	held_median = phase_median_in(judged->result, judged->idle, held_time, index, values);
+	qdisc->held_share = sum_over_load(judged, index, held_time, (double)held_median) /
+			    increases;
 }
 
 /* Returns what the roots explain together: a root's sojourn holds its children's. */

@@ -124,26 +124,18 @@ static void fill_rtt(const struct result *result, struct phase *phase, __u64 *va
 	summary_of_values(values, count, &phase->rtt);
 }
 
-/* Medians of what the phase's probes themselves spent in it. */
-static void fill_own_medians(const struct result *result, const struct phase *phase,
-			     struct phase_qdisc *qdisc, __u64 *values)
+__u64 phase_median_in(const struct result *result, const struct phase *phase, probe_time *time_in,
+		      __u32 qdisc, __u64 *values)
 {
-	struct summary own;
+	struct summary summary;
 	__u64 count = 0;
 	size_t i;
 
 	for (i = 0; i < result->probe_count; i++)
 		if (probe_is_of(result, &result->probes[i], phase))
-			values[count++] = probe_time_in(result, &result->probes[i], qdisc->qdisc);
-	summary_of_values(values, count, &own);
-	qdisc->own_median_ns = own.p50;
-	count = 0;
-	for (i = 0; i < result->probe_count; i++)
-		if (probe_is_of(result, &result->probes[i], phase))
-			values[count++] = probe_exclusive_time_in(&result->probes[i],
-								  qdisc->qdisc);
-	summary_of_values(values, count, &own);
-	qdisc->own_exclusive_median_ns = own.p50;
+			values[count++] = time_in(result, &result->probes[i], qdisc);
+	summary_of_values(values, count, &summary);
+	return summary.p50;
 }
 
 static void add_sampled(struct histogram *histogram, const struct sample_histogram *sample)
@@ -264,7 +256,11 @@ static int fill_qdiscs(const struct result *result, struct phase *phase, __u64 *
 		qdisc->qdisc = (__u32)i;
 		qdisc->share = qdisc->exclusive_share = qdisc->held_share = NAN;
 		fill_qdisc(result, phase, qdisc);
-		fill_own_medians(result, phase, qdisc, values);
+		qdisc->own_median_ns = phase_median_in(result, phase, probe_time_in,
+						       qdisc->qdisc, values);
+		qdisc->own_exclusive_median_ns =
+			phase_median_in(result, phase, probe_exclusive_time_in, qdisc->qdisc,
+					values);
 	}
 	return 0;
 }

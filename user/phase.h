@@ -33,4 +33,11 @@ void phase_windows(struct result *result, const struct phase_moments *moments,
  */
 int phase_fill(struct result *result, struct error *error);
 
+/*
+ * Median, over the answered probes of the phase, of such a time in that qdisc; ns, 0
+ * where there are none. values has room for one of each probe.
+ */
+__u64 phase_median_in(const struct result *result, const struct phase *phase, probe_time *time_in,
+		      __u32 qdisc, __u64 *values);
+
 #endif

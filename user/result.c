@@ -192,11 +192,12 @@ __u64 probe_time_in(const struct result *result, const struct probe *probe, __u3
 	return sum;
 }
 
-__u64 probe_exclusive_time_in(const struct probe *probe, __u32 qdisc)
+__u64 probe_exclusive_time_in(const struct result *result, const struct probe *probe, __u32 qdisc)
 {
 	__u64 sum = 0;
 	unsigned int i;
 
+	(void)result;
 	for (i = 0; i < probe->leg_count; i++)
 		if (probe->legs[i].kind == LEG_QDISC && probe->legs[i].qdisc == qdisc)
 			sum += probe->legs[i].ns;

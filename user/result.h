@@ -314,8 +314,8 @@ __u32 result_known_as(const struct result *result, __u32 qdisc);
  * inclusive, or only in the qdisc itself. In a tier that does not see children the
  * latter has theirs too.
  */
-__u64 probe_time_in(const struct result *result, const struct probe *probe, __u32 qdisc);
-__u64 probe_exclusive_time_in(const struct probe *probe, __u32 qdisc);
+typedef __u64 probe_time(const struct result *result, const struct probe *probe, __u32 qdisc);
+probe_time probe_time_in, probe_exclusive_time_in;
 
 /* Empty, with the phases of a single load. */
 void result_init(struct result *result);

@@ -621,8 +621,8 @@ static void test_legs_in_a_tree(void **state)
 	assert_int_equal(probe_time_in(&result, probe, TREE_HTB), 1009 + 300000007 + 5003);
 	assert_int_equal(probe_time_in(&result, probe, TREE_LOADED), 300000007);
 	assert_int_equal(probe_time_in(&result, probe, TREE_IDLE), 0);
-	assert_int_equal(probe_exclusive_time_in(probe, TREE_HTB), 1009 + 5003);
-	assert_int_equal(probe_exclusive_time_in(probe, TREE_LOADED), 300000007);
+	assert_int_equal(probe_exclusive_time_in(&result, probe, TREE_HTB), 1009 + 5003);
+	assert_int_equal(probe_exclusive_time_in(&result, probe, TREE_LOADED), 300000007);
 	result_free(&result);
 }
 
@@ -641,7 +641,7 @@ static void test_legs_without_length(void **state)
 	assert_int_equal(probe->leg_count, 12);
 	assert_qdisc_leg(&probe->legs[3], TREE_LOADED, 500);
 	assert_int_equal(probe_time_in(&result, probe, TREE_HTB), 500);
-	assert_int_equal(probe_exclusive_time_in(probe, TREE_HTB), 0);
+	assert_int_equal(probe_exclusive_time_in(&result, probe, TREE_HTB), 0);
 	result_free(&result);
 
 	assert_int_equal(synthetic_tree(&result), 0);
