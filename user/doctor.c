@@ -18,6 +18,7 @@
 #include "error.h"
 #include "function_hook.h"
 #include "iperf3.h"
+#include "kernel_object.h"
 #include "ping.h"
 #include "tracer.h"
 
@@ -228,14 +229,11 @@ static bool blocked(const struct doctor *doctor, const struct btf *btf, struct d
 static void examine_tracepoint(const struct doctor *doctor, const struct btf *btf,
 			       struct doctor_check *check)
 {
-	char type[64];
 	int id;
 
 	if (blocked(doctor, btf, check))
 		return;
-	/* include/trace/bpf_probe.h: a typedef of that name for every tracepoint. */
-	snprintf(type, sizeof(type), "btf_trace_%s", check->name);
-	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
+	id = kernel_object_tracepoint(btf, check->name);
 	if (id < 0)
 		fails(check, "this kernel has no such tracepoint%s%s",
 		      check->stand_in ? ": " : "", check->stand_in ? check->stand_in : "");

@@ -83,13 +83,17 @@ fail:
 	return NULL;
 }
 
-/* A tracepoint has a type of its own in the kernel's BTF (include/trace/bpf_probe.h). */
-static bool has_tracepoint(const struct btf *types, const char *name)
+int kernel_object_tracepoint(const struct btf *types, const char *name)
 {
 	char type[80];
 
 	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return btf__find_by_name_kind(types, type, BTF_KIND_TYPEDEF) > 0;
+	return btf__find_by_name_kind(types, type, BTF_KIND_TYPEDEF);
+}
+
+static bool has_tracepoint(const struct btf *types, const char *name)
+{
+	return kernel_object_tracepoint(types, name) >= 0;
 }
 
 static void choose_programs(struct sojourn_bpf *bpf, const struct btf *types)

@@ -7,6 +7,7 @@
 
 #include "error.h"
 
+struct btf;
 struct sojourn_bpf;
 
 /*
@@ -16,6 +17,12 @@ struct sojourn_bpf;
  * (sojourn_bpf__destroy()); NULL and error.
  */
 struct sojourn_bpf *kernel_object_open(struct error *error);
+
+/*
+ * Type of a tracepoint in the kernel's BTF, or a negative number where the kernel does
+ * not have it: each has a typedef of its own (include/trace/bpf_probe.h).
+ */
+int kernel_object_tracepoint(const struct btf *types, const char *name);
 
 /* Load it. 0, or -1 and error: the missing privilege or feature by name. */
 int kernel_object_load(struct sojourn_bpf *bpf, struct error *error);
