@@ -114,11 +114,12 @@ struct sojourn_bpf *kernel_object_open(struct error *error)
 {
 	struct btf *types = NULL;
 	struct sojourn_bpf *bpf;
+	bool old;
 
-	libbpf_words[0] = '\0';
 	libbpf_set_print(keep_libbpf_words);
-	bpf = open_object(!has_loops());
-	libbpf_words[0] = '\0';
+	old = !has_loops();
+	libbpf_words[0] = '\0';		/* of the trial */
+	bpf = open_object(old);
 	if (bpf)
 		types = btf__load_vmlinux_btf();
 	if (!types) {
@@ -133,8 +134,10 @@ struct sojourn_bpf *kernel_object_open(struct error *error)
 
 int kernel_object_load(struct sojourn_bpf *bpf, struct error *error)
 {
-	int failed = bpf_object__load_skeleton(bpf->skeleton);
+	int failed;
 
+	libbpf_words[0] = '\0';
+	failed = bpf_object__load_skeleton(bpf->skeleton);
 	return failed ? describe_failure(error, failed) : 0;
 }
 
