@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "array.h"
 #include "kallsyms.h"
 
 #define KALLSYMS	"/proc/kallsyms"
@@ -109,16 +110,12 @@ static __u32 keep_module(struct kallsyms *symbols, const struct line *line)
 static int add(struct kallsyms *symbols, const struct line *line)
 {
 	struct entry entry = { .address = line->address };
+	struct entry *entries = array_grow(symbols->entries, symbols->count, &symbols->size,
+					   sizeof(*entries));
 
-	if (symbols->count == symbols->size) {
-		size_t size = symbols->size ? 2 * symbols->size : 1 << 16;
-		struct entry *entries = reallocarray(symbols->entries, size, sizeof(*entries));
-
-		if (!entries)
-			return -1;
-		symbols->entries = entries;
-		symbols->size = size;
-	}
+	if (!entries)
+		return -1;
+	symbols->entries = entries;
 	entry.module = keep_module(symbols, line);
 	entry.name = keep_name(symbols, line->name, line->name_length);
 	symbols->entries[symbols->count++] = entry;

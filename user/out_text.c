@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "attribution.h"
 #include "out.h"
 #include "units.h"
@@ -93,18 +94,13 @@ struct table {
 
 static struct row *table_row(struct table *table)
 {
-	size_t capacity = table->capacity ? table->capacity * 2 : 16;
-	struct row *rows;
+	struct row *rows = array_grow(table->rows, table->count, &table->capacity, sizeof(*rows));
 
-	if (table->count == table->capacity) {
-		rows = reallocarray(table->rows, capacity, sizeof(*rows));
-		if (!rows) {
-			table->failed = true;
-			return NULL;
-		}
-		table->rows = rows;
-		table->capacity = capacity;
+	if (!rows) {
+		table->failed = true;
+		return NULL;
 	}
+	table->rows = rows;
 	memset(&table->rows[table->count], 0, sizeof(*table->rows));
 	return &table->rows[table->count++];
 }

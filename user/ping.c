@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "ping.h"
 
 #define NUMBER_TEXT		32
@@ -155,16 +156,13 @@ static bool read_reply(struct span line, struct ping_reply *reply)
 static int add_reply(struct ping_result *result, size_t *room, const struct ping_reply *reply,
 		     struct error *error)
 {
-	if (result->count == *room) {
-		size_t larger = *room ? *room * 2 : 512;
-		struct ping_reply *moved = realloc(result->replies, larger * sizeof(*moved));
+	struct ping_reply *replies = array_grow(result->replies, result->count, room,
+						sizeof(*replies));
 
-		if (!moved)
-			return error_set(error, EXIT_CANNOT, "out of memory for the replies of ping");
-		result->replies = moved;
-		*room = larger;
-	}
-	result->replies[result->count++] = *reply;
+	if (!replies)
+		return error_set(error, EXIT_CANNOT, "out of memory for the replies of ping");
+	result->replies = replies;
+	replies[result->count++] = *reply;
 	result->duplicates += reply->duplicate;
 	return 0;
 }

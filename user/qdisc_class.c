@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "array.h"
 #include "clock.h"
 #include "netlink.h"
 #include "netns.h"
@@ -152,31 +153,19 @@ void qdisc_classes_join(struct qdisc_classes *classes, const struct qdisc_tree *
 	classes->count = kept;
 }
 
-static int grow(struct dump *dump)
-{
-	size_t room = dump->room ? 2 * dump->room : 16;
-	struct class_info *classes;
-
-	if (dump->found.count < dump->room)
-		return 0;
-	classes = realloc(dump->found.classes, room * sizeof(*classes));
-	if (!classes)
-		return -1;
-	dump->found.classes = classes;
-	dump->room = room;
-	return 0;
-}
-
 static int take_class(const struct nlmsghdr *header, void *data)
 {
 	struct dump *dump = data;
-	struct class_info *info;
+	struct class_info *classes, *info;
 
 	if (header->nlmsg_type != RTM_NEWTCLASS)
 		return MNL_CB_OK;
-	if (grow(dump))
+	classes = array_grow(dump->found.classes, dump->found.count, &dump->room,
+			     sizeof(*classes));
+	if (!classes)
 		return MNL_CB_ERROR;
-	info = &dump->found.classes[dump->found.count];
+	dump->found.classes = classes;
+	info = &classes[dump->found.count];
 	if (class_info_parse(info, header))
 		return MNL_CB_ERROR;
 	info->netns = dump->netns;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "array.h"
 #include "clock.h"
 #include "netlink.h"
 #include "netns.h"
@@ -114,31 +115,18 @@ int qdisc_info_parse(struct qdisc_info *info, const struct nlmsghdr *header)
 	return 0;
 }
 
-static int grow(struct dump *dump)
-{
-	size_t room = dump->room ? 2 * dump->room : 16;
-	struct qdisc_info *qdiscs;
-
-	if (dump->tree.count < dump->room)
-		return 0;
-	qdiscs = realloc(dump->tree.qdiscs, room * sizeof(*qdiscs));
-	if (!qdiscs)
-		return -1;
-	dump->tree.qdiscs = qdiscs;
-	dump->room = room;
-	return 0;
-}
-
 static int take_qdisc(const struct nlmsghdr *header, void *data)
 {
 	struct dump *dump = data;
-	struct qdisc_info *info;
+	struct qdisc_info *qdiscs, *info;
 
 	if (header->nlmsg_type != RTM_NEWQDISC)
 		return MNL_CB_OK;
-	if (grow(dump))
+	qdiscs = array_grow(dump->tree.qdiscs, dump->tree.count, &dump->room, sizeof(*qdiscs));
+	if (!qdiscs)
 		return MNL_CB_ERROR;
-	info = &dump->tree.qdiscs[dump->tree.count];
+	dump->tree.qdiscs = qdiscs;
+	info = &qdiscs[dump->tree.count];
 	if (qdisc_info_parse(info, header))
 		return MNL_CB_ERROR;
 	info->netns = dump->netns;

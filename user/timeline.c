@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "array.h"
 #include "timeline.h"
 
 /* Without an answer for so long, the same id and sequence offered again is another probe. */
@@ -25,21 +26,6 @@ struct timeline {
 	size_t retransmit_count, retransmit_capacity;
 	bool out_of_memory;
 };
-
-/* Room for one more element; doubles, so that n elements cost O(n). */
-static void *grow(void *array, size_t count, size_t *capacity, size_t size)
-{
-	size_t more;
-	void *larger;
-
-	if (count < *capacity)
-		return array;
-	more = *capacity ? *capacity * 2 : 256;
-	larger = reallocarray(array, more, size);
-	if (larger)
-		*capacity = more;
-	return larger;
-}
 
 struct timeline *timeline_create(void)
 {
@@ -117,8 +103,8 @@ static void take_slice(void *context, const struct tracer_slice *slice)
 	struct timeline *timeline = context;
 	struct qdisc_sample *samples;
 
-	samples = grow(timeline->samples, timeline->sample_count,
-		       &timeline->sample_capacity, sizeof(*samples));
+	samples = array_grow(timeline->samples, timeline->sample_count,
+			     &timeline->sample_capacity, sizeof(*samples));
 	if (!samples) {
 		timeline->out_of_memory = true;
 		return;
@@ -135,8 +121,8 @@ static void take_probe(void *context, const struct probe_event *event)
 	struct timeline *timeline = context;
 	struct probe_event *events;
 
-	events = grow(timeline->probe_events, timeline->probe_event_count,
-		      &timeline->probe_event_capacity, sizeof(*events));
+	events = array_grow(timeline->probe_events, timeline->probe_event_count,
+			    &timeline->probe_event_capacity, sizeof(*events));
 	if (!events) {
 		timeline->out_of_memory = true;
 		return;
@@ -150,8 +136,8 @@ static void take_tcp(void *context, const struct tcp_event *event)
 	struct timeline *timeline = context;
 	struct tcp_event *events;
 
-	events = grow(timeline->tcp, timeline->tcp_count, &timeline->tcp_capacity,
-		      sizeof(*events));
+	events = array_grow(timeline->tcp, timeline->tcp_count, &timeline->tcp_capacity,
+			    sizeof(*events));
 	if (!events) {
 		timeline->out_of_memory = true;
 		return;
@@ -165,8 +151,8 @@ static void take_retransmit(void *context, const struct retransmit_event *event)
 	struct timeline *timeline = context;
 	struct retransmit_event *events;
 
-	events = grow(timeline->retransmits, timeline->retransmit_count,
-		      &timeline->retransmit_capacity, sizeof(*events));
+	events = array_grow(timeline->retransmits, timeline->retransmit_count,
+			    &timeline->retransmit_capacity, sizeof(*events));
 	if (!events) {
 		timeline->out_of_memory = true;
 		return;
@@ -656,7 +642,7 @@ static int group_events(const struct probe_event *events, size_t count, __u32 cl
 			if (probe_key(&events[end]) != probe_key(&events[i]))
 				break;
 		extent = probe_extent(&events[i], end - i, client_netns);
-		probes = grow(result->probes, result->probe_count, &capacity, sizeof(*probes));
+		probes = array_grow(result->probes, result->probe_count, &capacity, sizeof(*probes));
 		if (!probes)
 			return -1;
 		result->probes = probes;
