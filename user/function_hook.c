@@ -32,7 +32,6 @@ struct function_hooks {
 
 struct function_hook {
 	char name[64];
-	char why[160];
 	const char *how;
 	int program;			/* descriptors, -1: none */
 	int event;
@@ -542,12 +541,12 @@ void function_hooks_name(struct function_hooks *hooks, __u64 address, char *name
 }
 
 struct function_hook *function_hook_attach(struct function_hooks *hooks,
-					   const struct bpf_program *trampoline,
-					   const struct bpf_program *probe, bool at_return,
-					   __u64 address, struct error *error)
+					   enum hook_way way, const struct bpf_program *program,
+					   bool at_return, __u64 address, struct error *error)
 {
-	struct error why = { 0 }, why_no_probe = { 0 };
 	struct function_hook *hook = calloc(1, sizeof(*hook));
+	struct error why;
+	int failed;
 
 	if (!hook) {
 		error_set(error, EXIT_CANNOT, "out of memory");
@@ -555,16 +554,15 @@ struct function_hook *function_hook_attach(struct function_hooks *hooks,
 	}
 	hook->program = hook->event = hook->link = -1;
 	function_hooks_name(hooks, address, hook->name, sizeof(hook->name));
-	if (trampoline &&
-	    !attach_by_trampoline(hooks, hook, trampoline, at_return, address, &why))
-		return hook;
-	snprintf(hook->why, sizeof(hook->why), "%.*s", (int)sizeof(hook->why) - 1, why.text);
-	if (probe && !attach_by_probe(hook, probe, at_return, address, &why_no_probe))
+	if (way == HOOK_FENTRY)
+		failed = attach_by_trampoline(hooks, hook, program, at_return, address, &why);
+	else
+		failed = attach_by_probe(hook, program, at_return, address, &why);
+	if (!failed)
 		return hook;
 	error_set(error, EXIT_CANNOT,
-		  "cannot trace the function %s: %s: %s; %s: %s; `sojourn doctor` shows what this kernel allows",
-		  hook->name, how(HOOK_FENTRY, at_return), trampoline ? why.text : "not tried",
-		  how(HOOK_KPROBE, at_return), probe ? why_no_probe.text : "not tried");
+		  "cannot trace the function %s: %s: %s; `sojourn doctor` shows what this kernel allows",
+		  hook->name, how(way, at_return), why.text);
 	free(hook);
 	return NULL;
 }
@@ -623,11 +621,6 @@ const char *function_hook_how(const struct function_hook *hook)
 const char *function_hook_name(const struct function_hook *hook)
 {
 	return hook->name;
-}
-
-const char *function_hook_why(const struct function_hook *hook)
-{
-	return hook->why;
 }
 
 static void read_program(const struct function_hook *hook, struct bpf_prog_info *info)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * BPF programs at functions of the kernel that are given by address, whatever
- * module they lie in: by the trampoline (fentry, fexit) where that can be, else
- * by a kprobe or kretprobe. Every hook is an instance of its own of a program
- * that is loaded already: it shares that program's maps and global data, and its
- * skipped runs are told apart.
+ * module they lie in: by the trampoline (fentry, fexit), or by a kprobe or
+ * kretprobe. Every hook is an instance of its own of a program that is loaded
+ * already: it shares that program's maps and global data, and its skipped runs are
+ * told apart.
  */
 #ifndef SOJOURN_FUNCTION_HOOK_H
 #define SOJOURN_FUNCTION_HOOK_H
@@ -42,13 +42,12 @@ void function_hooks_name(struct function_hooks *hooks, __u64 address, char *name
 int function_hook_try(struct function_hooks *hooks, enum hook_way way, struct error *error);
 
 /*
- * Attach at the function that begins at address, at its entry or its return.
- * trampoline is a loaded fentry program (for at_return: fexit), of whatever
- * target; probe is a loaded kprobe program; one of them may be NULL, which
- * leaves that way out. The trampoline is tried first. The hook is the caller's,
+ * Attach by that way at the function that begins at address, at its entry or its
+ * return. program is loaded, and a fentry program (for at_return: fexit), of whatever
+ * target, for HOOK_FENTRY, a kprobe program for HOOK_KPROBE. The hook is the caller's,
  * for function_hook_detach(), to which the programs and maps must stay.
- * Without /proc/kallsyms the name is the address, and only a probe can be.
- * Returns NULL and error (EXIT_CANNOT) where no way works.
+ * Without /proc/kallsyms the name is the address, and HOOK_FENTRY cannot be.
+ * Returns NULL and error (EXIT_CANNOT) where it does not work.
  *
  * The kernel keeps at most max(10, 2 * CPUs) calls of a function waiting for a
  * kretprobe (kernel/kprobes.c, register_kretprobe(); where it is not built with
@@ -56,18 +55,14 @@ int function_hook_try(struct function_hooks *hooks, enum hook_way way, struct er
  * as skipped.
  */
 struct function_hook *function_hook_attach(struct function_hooks *hooks,
-					   const struct bpf_program *trampoline,
-					   const struct bpf_program *probe, bool at_return,
-					   __u64 address, struct error *error);
+					   enum hook_way way, const struct bpf_program *program,
+					   bool at_return, __u64 address, struct error *error);
 
 /* "fentry", "fexit", "kprobe" or "kretprobe" */
 const char *function_hook_how(const struct function_hook *hook);
 
 /* "htb_dequeue [sch_htb]", "pfifo_enqueue", "0xffffffffc00036f0"; owned by the hook. */
 const char *function_hook_name(const struct function_hook *hook);
-
-/* Why it is a probe and no trampoline; "" where it is one, or none was given. */
-const char *function_hook_why(const struct function_hook *hook);
 
 /*
  * Runs that the kernel left out as far as it tells: of a trampoline since 5.12

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "function_hook.h"
 #include "qdisc_hooks.h"
 
@@ -13,7 +14,7 @@ enum role { ROLE_ENQUEUE, ROLE_DEQUEUE, ROLE_PEEK };
 struct place {
 	__u64 address;
 	enum role role;
-	struct function_hook *at_return, *at_entry;	/* NULL: it could not be, or is taken off */
+	struct function_hook *at_return, *at_entry;	/* NULL: none there, or taken off */
 	struct tracer_hook shown[2];			/* at return, at entry */
 	unsigned int shown_count;
 };
@@ -39,7 +40,7 @@ struct qdisc_hooks *qdisc_hooks_open(struct function_hooks *functions,
 	return hooks;
 }
 
-static bool is_hooked(const struct qdisc_hooks *hooks, __u64 address, enum role role)
+static bool has_place(const struct qdisc_hooks *hooks, __u64 address, enum role role)
 {
 	size_t i;
 
@@ -49,19 +50,21 @@ static bool is_hooked(const struct qdisc_hooks *hooks, __u64 address, enum role 
 	return false;
 }
 
-static struct place *new_place(struct qdisc_hooks *hooks)
+/* NULL where memory is short. */
+static struct place *new_place(struct qdisc_hooks *hooks, __u64 address, enum role role)
 {
-	size_t room = hooks->room ? 2 * hooks->room : 32;
-	struct place *places;
+	struct place *places = array_grow(hooks->places, hooks->count, &hooks->room,
+					  sizeof(*places));
+	struct place *place;
 
-	if (hooks->count == hooks->room) {
-		places = realloc(hooks->places, room * sizeof(*places));
-		if (!places)
-			return NULL;
-		hooks->places = places;
-		hooks->room = room;
-	}
-	return &hooks->places[hooks->count++];
+	if (!places)
+		return NULL;
+	hooks->places = places;
+	place = &places[hooks->count++];
+	memset(place, 0, sizeof(*place));
+	place->address = address;
+	place->role = role;
+	return place;
 }
 
 static void show(struct place *place, const struct function_hook *hook)
@@ -89,21 +92,16 @@ static void show_failure(struct qdisc_hooks *hooks, struct place *place,
  * Both ends of a function the same way. The end comes first: no packet may come whose
  * end is not heard of. entry may be missing: what a trampoline sees at return is enough.
  */
-static int attach(struct qdisc_hooks *hooks, struct place *place, bool trampoline,
+static int attach(struct qdisc_hooks *hooks, struct place *place, enum hook_way way,
 		  const struct bpf_program *at_return, const struct bpf_program *entry,
 		  struct error *error)
 {
-	if (!at_return)
-		return error_set(error, EXIT_CANNOT, "no program of that kind could be loaded");
-	place->at_return = function_hook_attach(hooks->functions, trampoline ? at_return : NULL,
-						trampoline ? NULL : at_return, true,
+	place->at_return = function_hook_attach(hooks->functions, way, at_return, true,
 						place->address, error);
 	if (!place->at_return)
 		return -1;
 	if (entry) {
-		place->at_entry = function_hook_attach(hooks->functions,
-						       trampoline ? entry : NULL,
-						       trampoline ? NULL : entry, false,
+		place->at_entry = function_hook_attach(hooks->functions, way, entry, false,
 						       place->address, error);
 		if (!place->at_entry) {
 			function_hook_detach(place->at_return);
@@ -115,6 +113,18 @@ static int attach(struct qdisc_hooks *hooks, struct place *place, bool trampolin
 	if (place->at_entry)
 		show(place, place->at_entry);
 	return 0;
+}
+
+/*
+ * Peek functions that take the packet out by the dequeue function, which is hooked, or
+ * leave it where it is, have a name of the kernel's own helpers (include/net/sch_generic.h).
+ */
+static bool peek_tells_nothing(struct qdisc_hooks *hooks, __u64 address)
+{
+	char name[64];
+
+	function_hooks_name(hooks->functions, address, name, sizeof(name));
+	return !strncmp(name, "qdisc_peek_", strlen("qdisc_peek_"));
 }
 
 static void hook(struct qdisc_hooks *hooks, __u64 address, enum role role)
@@ -133,22 +143,22 @@ static void hook(struct qdisc_hooks *hooks, __u64 address, enum role role)
 	struct error error = { 0 };
 	struct place *place;
 
-	if (!address || is_hooked(hooks, address, role))
+	if (!address || has_place(hooks, address, role))
 		return;
-	place = new_place(hooks);
+	place = new_place(hooks, address, role);
 	if (!place) {
 		hooks->failed++;
 		return;
 	}
-	memset(place, 0, sizeof(*place));
-	place->address = address;
-	place->role = role;
+	/* Its place stays without hooks, so that it is not asked about again at each walk. */
+	if (role == ROLE_PEEK && peek_tells_nothing(hooks, address))
+		return;
 	if (trampolines[role] &&
-	    !attach(hooks, place, true, trampolines[role],
+	    !attach(hooks, place, HOOK_FENTRY, trampolines[role],
 		    role == ROLE_ENQUEUE ? programs->enqueue_entry : NULL, &error))
 		return;
 	if (probes[role] &&
-	    !attach(hooks, place, false, probes[role],
+	    !attach(hooks, place, HOOK_KPROBE, probes[role],
 		    role == ROLE_ENQUEUE ? programs->enqueue_call : programs->dequeue_call,
 		    &error))
 		return;
@@ -158,24 +168,10 @@ static void hook(struct qdisc_hooks *hooks, __u64 address, enum role role)
 	show_failure(hooks, place, &error);
 }
 
-/*
- * Peek functions that take the packet out by the dequeue function, which is hooked, or
- * leave it where it is, have a name of the kernel's own helpers (include/net/sch_generic.h).
- */
-static bool peek_tells_nothing(struct qdisc_hooks *hooks, __u64 address)
-{
-	char name[64];
-
-	function_hooks_name(hooks->functions, address, name, sizeof(name));
-	return !strncmp(name, "qdisc_peek_", strlen("qdisc_peek_"));
-}
-
 static void add_qdisc(struct qdisc_hooks *hooks, const struct qdisc_record *record)
 {
 	hook(hooks, record->dequeue, ROLE_DEQUEUE);
-	if (record->peek && !is_hooked(hooks, record->peek, ROLE_PEEK) &&
-	    !peek_tells_nothing(hooks, record->peek))
-		hook(hooks, record->peek, ROLE_PEEK);
+	hook(hooks, record->peek, ROLE_PEEK);
 	hook(hooks, record->enqueue, ROLE_ENQUEUE);
 }
 

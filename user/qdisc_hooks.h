@@ -14,7 +14,7 @@ struct bpf_program;
 struct function_hooks;
 struct qdisc_hooks;
 
-/* The loaded programs: for the trampoline, and for probes. NULL: that way is not used. */
+/* The loaded programs: for the trampoline, and for probes. NULL: not used; one way is. */
 struct qdisc_programs {
 	const struct bpf_program *enqueue_entry, *enqueue_exit, *dequeue_exit, *peek_exit;
 	const struct bpf_program *enqueue_call, *enqueue_return, *dequeue_call, *dequeue_return,

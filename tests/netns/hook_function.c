@@ -8,7 +8,8 @@
  * Says "ready", then takes lines "enqueue ADDRESS" and "dequeue ADDRESS" (hexadecimal)
  * from standard input and answers each once the hooks are there: "hooked", or "failed"
  * and why. At the end of input it prints one JSON document: what every hook is, its
- * runs, and those skipped. With an argument only that way is used.
+ * runs, and those skipped. With an argument only that way is used, else fentry and,
+ * where that does not work, kprobe; why: the reason that it did not.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -25,10 +26,15 @@
 
 #define HOOKS_MAX	64
 
+struct attached {
+	struct function_hook *hook;
+	struct error why;	/* why not by the trampoline; no text: it is, or need not be */
+};
+
 struct hooking {
 	struct sojourn_bpf *bpf;
 	struct function_hooks *functions;
-	struct function_hook *hooks[HOOKS_MAX];
+	struct attached hooks[HOOKS_MAX];
 	size_t count;
 	bool trampolines, probes;
 };
@@ -55,15 +61,22 @@ static int hook(struct hooking *hooking, const struct bpf_program *trampoline,
 		const struct bpf_program *probe, bool at_return, __u64 address,
 		struct error *error)
 {
-	struct function_hook *made;
+	struct attached *attached = &hooking->hooks[hooking->count];
+	struct error why = { 0 };
 
 	if (hooking->count == HOOKS_MAX)
 		return error_set(error, EXIT_USAGE, "at most %d hooks", HOOKS_MAX);
-	made = function_hook_attach(hooking->functions, hooking->trampolines ? trampoline : NULL,
-				    hooking->probes ? probe : NULL, at_return, address, error);
-	if (!made)
+	if (hooking->trampolines)
+		attached->hook = function_hook_attach(hooking->functions, HOOK_FENTRY, trampoline,
+						      at_return, address, &why);
+	*error = why;
+	if (!attached->hook && hooking->probes)
+		attached->hook = function_hook_attach(hooking->functions, HOOK_KPROBE, probe,
+						      at_return, address, error);
+	if (!attached->hook)
 		return -1;
-	hooking->hooks[hooking->count++] = made;
+	attached->why = why;
+	hooking->count++;
 	return 0;
 }
 
@@ -89,12 +102,12 @@ static void print_hooks(const struct hooking *hooking)
 	char *text;
 
 	for (size_t i = 0; i < hooking->count; i++) {
-		const struct function_hook *hook = hooking->hooks[i];
+		const struct function_hook *hook = hooking->hooks[i].hook;
 		cJSON *object = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(object, "name", function_hook_name(hook));
 		cJSON_AddStringToObject(object, "how", function_hook_how(hook));
-		cJSON_AddStringToObject(object, "why", function_hook_why(hook));
+		cJSON_AddStringToObject(object, "why", hooking->hooks[i].why.text);
 		cJSON_AddNumberToObject(object, "runs", function_hook_runs(hook));
 		cJSON_AddNumberToObject(object, "skipped", function_hook_skipped(hook));
 		cJSON_AddItemToArray(list, object);
@@ -146,7 +159,7 @@ int main(int argc, char *argv[])
 	}
 	print_hooks(&hooking);
 	for (size_t i = 0; i < hooking.count; i++)
-		function_hook_detach(hooking.hooks[i]);
+		function_hook_detach(hooking.hooks[i].hook);
 	function_hooks_close(hooking.functions);
 	sojourn_bpf__destroy(hooking.bpf);
 	close(counting);
