@@ -6,10 +6,32 @@
 #ifndef TEST_MESSAGES_H
 #define TEST_MESSAGES_H
 
+#include <linux/netlink.h>
 #include <linux/types.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 /* Each program uses some of them. */
 #define MESSAGE(name) _Alignas(8) static const __u8 __attribute__((unused)) name[]
+
+/*
+ * The message in memory of its exact size, so that a sanitizer sees a read behind its
+ * end; the caller frees it.
+ */
+static inline struct nlmsghdr *copy_message(const __u8 *bytes, size_t size)
+{
+	struct nlmsghdr *copy = malloc(size);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, size);
+	return copy;
+}
 
 /*
  * netem delay 20ms 3ms 25% loss 1% 10% duplicate 2% reorder 5%
