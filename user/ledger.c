@@ -74,13 +74,17 @@ static void disagree(struct ledger *ledger, const char *what, __u64 own, __u64 k
 		(long long)(own - kernel));
 }
 
+__u64 ledger_drops(const struct ledger *ledger)
+{
+	return ledger->rejected_skbs + ledger->dropped_skbs - ledger->rejected_inactive -
+	       ledger->purged_skbs - ledger->stolen_skbs - ledger->parts_refused;
+}
+
 /* reorders: netem counts each packet that it puts in front as a requeue (net/sched/sch_netem.c, netem_enqueue()). */
 static void compare(struct ledger *ledger, bool reorders)
 {
 	__u64 packets = ledger->measured + ledger->bypassed + ledger->unmatched;
-	__u64 drops = ledger->rejected_skbs + ledger->dropped_skbs -
-		      ledger->rejected_inactive - ledger->purged_skbs - ledger->stolen_skbs -
-		      ledger->parts_refused;
+	__u64 drops = ledger_drops(ledger);
 	__u64 waiting = ledger->kernel.requeues - ledger->requeued;
 
 	ledger->agrees = LEDGER_AGREES;

@@ -14,8 +14,7 @@
  * LEDGER_UNKNOWN.
  *
  * Agreement: kernel packets = measured + bypassed + unmatched, kernel drops =
- * rejected + dropped skbs less rejected_inactive, purged_skbs, stolen_skbs and
- * parts_refused, kernel requeues = requeued (of netem: at least). Of a leaf that is
+ * ledger_drops(), kernel requeues = requeued (of netem: at least). Of a leaf that is
  * told by stamps the packets alone are compared.
  * A requeue that waits for its second hand-out at the end is not a disagreement
  * of its own where the backlog shows it.
@@ -23,6 +22,12 @@
 void ledger_fill(struct ledger *ledger, const struct qdisc_record *record, __u64 queued,
 		 const struct qdisc_kernel_counters *before,
 		 const struct qdisc_kernel_counters *after);
+
+/*
+ * Skbs dropped as the kernel counts them: rejected + dropped skbs less rejected_inactive,
+ * purged_skbs, stolen_skbs and parts_refused.
+ */
+__u64 ledger_drops(const struct ledger *ledger);
 
 /*
  * Join records and the trees read before and after into result.qdiscs, each

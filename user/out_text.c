@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "attribution.h"
+#include "ledger.h"
 #include "out.h"
 #include "units.h"
 
@@ -579,10 +580,7 @@ static char *ledger_note(const struct ledger *ledger)
 				  ledger->kernel.packets, ledger->kernel.drops,
 				  ledger->kernel.requeues, ledger->kernel.backlog_packets,
 				  ledger->measured + ledger->bypassed + ledger->unmatched,
-				  ledger->rejected_skbs + ledger->dropped_skbs -
-					  ledger->rejected_inactive - ledger->purged_skbs -
-					  ledger->stolen_skbs,
-				  ledger->requeued,
+				  ledger_drops(ledger), ledger->requeued,
 				  agrees_text(ledger->agrees), separator, ledger->why);
 	else
 		length = asprintf(&note, "kernel: %s%s%s", agrees_text(ledger->agrees), separator,

@@ -262,6 +262,7 @@ static void test_drops_not_counted(void **state)
 	ledger_fill(&ledger, &record, 0, NULL, &after);
 	assert_int_equal(ledger.agrees, LEDGER_AGREES);
 	assert_int_equal(ledger.unaccounted, 0);
+	assert_int_equal(ledger_drops(&ledger), 7);
 	after.drops = 8;
 	ledger_fill(&ledger, &record, 0, NULL, &after);
 	assert_int_equal(ledger.agrees, LEDGER_DISAGREES);

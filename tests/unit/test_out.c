@@ -87,8 +87,8 @@ static void fill_ledgers(struct result *result)
 
 	*ledger = (struct ledger) {
 		.offered = BIG, .measured = BIG - 120, .rejected = 112, .dropped_inside = 5,
-		.queued = 3, .requeued = 1, .rejected_skbs = 112, .dropped_skbs = 5,
-		.have_kernel = true,
+		.queued = 3, .requeued = 1, .rejected_skbs = 112, .dropped_skbs = 9,
+		.parts_refused = 4, .have_kernel = true,
 		.kernel = { .packets = BIG - 120, .bytes = BIG + 2, .drops = 117, .requeues = 1,
 			    .overlimits = 77, .backlog_packets = 3, .backlog_bytes = 4500 },
 		.agrees = LEDGER_AGREES,
@@ -657,6 +657,7 @@ static void test_summary(void **state)
 	assert_in(text, "sender 10.6 Mbit/s, 34 retransmits");
 	assert_in(text, "receiver (delivered) 9.57 Mbit/s");
 	assert_in(text, "kernel: packets 9007199254740873, drops 117, requeues 1, backlog 3; traced: packets");
+	assert_in(text, "drops 117 skbs,");
 	assert_in(text, "agrees");
 	assert_in(text, "1 more root qdisc without a packet");
 	assert_in(text, "\nrecovered: median ");
