@@ -14,6 +14,7 @@
 
 #include "attribution.h"
 #include "out.h"
+#include "phase.h"
 #include "qdisc_options.h"
 
 #define SCHEMA		"sojourn/1"
@@ -855,7 +856,7 @@ static void add_part(cJSON *object, const struct result *result,
 	if (sample->qdisc >= result->qdisc_count)
 		return;
 	qdisc = &result->qdiscs[sample->qdisc];
-	if (qdisc->is_parent && result_sees_children(result))
+	if (phase_part_is_exclusive(result, sample->qdisc))
 		cJSON_AddItemToObject(object, "exclusive_ns", sampled_json(&sample->part, room));
 	else if (qdisc->paces)
 		cJSON_AddItemToObject(object, "paced_ns", sampled_json(&sample->part, room));

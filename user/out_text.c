@@ -424,13 +424,17 @@ static void add_qdisc_row(const struct result *result, const struct phase_qdisc 
 }
 
 /* Of a parent what it had for itself: time in none of its children, and its own drops. */
-static void add_exclusive_row(const struct phase_qdisc *qdisc, unsigned int level, struct row *row)
+static void add_exclusive_row(const struct result *result, const struct phase_qdisc *qdisc,
+			      unsigned int level, struct row *row)
 {
 	char share[SHARE_TEXT];
 
 	set_cell(row, 0, "%*sin itself", (int)(2 * level + 2), "");
 	set_times(row, &qdisc->exclusive);
-	set_cell(row, 7, "%llu", qdisc->drops_here);
+	if (result_sees_children(result))
+		set_cell(row, 7, "%llu", qdisc->drops_here);
+	else
+		set_cell(row, 7, "-");
 	set_cell(row, 8, "%s", share_text(qdisc->exclusive_share, share));
 }
 
@@ -462,7 +466,7 @@ static void add_qdisc_rows(const struct result *result, __u32 index, unsigned in
 	if (has_traced_children(result, index) && qdisc->have_exclusive) {
 		row = table_row(&out->table);
 		if (row)
-			add_exclusive_row(qdisc, level, row);
+			add_exclusive_row(result, qdisc, level, row);
 	}
 	if (qdisc->have_paced && qdisc->paced.max) {
 		row = table_row(&out->table);

@@ -187,14 +187,22 @@ static bool lies_within(const struct qdisc_sample *sample, const struct phase *p
 	return sample->begin_ns >= phase->begin_ns && sample->end_ns <= phase->end_ns;
 }
 
-static bool has_children(const struct result *result, __u32 qdisc)
+/* Are there others below a qdisc? traced: such that have a record. */
+static bool has_below(const struct result *result, __u32 qdisc, bool traced)
 {
 	size_t i;
 
 	for (i = 0; i < result->qdisc_count; i++)
-		if (result_is_below(result, (__u32)i, qdisc))
+		if ((!traced || result->qdiscs[i].traced) &&
+		    result_is_below(result, (__u32)i, qdisc))
 			return true;
 	return false;
+}
+
+bool phase_part_is_exclusive(const struct result *result, __u32 qdisc)
+{
+	return result->qdiscs[qdisc].is_parent &&
+	       (result_sees_children(result) || has_below(result, qdisc, true));
 }
 
 /* What the part is depends on the qdisc; without children the whole sojourn is exclusive. */
@@ -203,10 +211,10 @@ static void fill_parts(const struct result *result, const struct histogram *part
 {
 	const struct result_qdisc *whose = &result->qdiscs[qdisc->qdisc];
 
-	if (whose->is_parent && result_sees_children(result)) {
+	if (phase_part_is_exclusive(result, qdisc->qdisc)) {
 		qdisc->have_exclusive = true;
 		histogram_summary(part, &qdisc->exclusive);
-	} else if (!has_children(result, qdisc->qdisc)) {
+	} else if (!has_below(result, qdisc->qdisc, false)) {
 		qdisc->have_exclusive = true;
 		qdisc->exclusive = qdisc->summary;
 	}

@@ -40,4 +40,11 @@ int phase_fill(struct result *result, struct error *error);
 __u64 phase_median_in(const struct result *result, const struct phase *phase, probe_time *time_in,
 		      __u32 qdisc, __u64 *values);
 
+/*
+ * Is the part that a slice has of that qdisc (index into result.qdiscs) its exclusive
+ * time? So it is of a parent in the functions tier, and in the tracepoints tier of a root
+ * with a leaf that is told by stamps: there it is the time outside of that leaf.
+ */
+bool phase_part_is_exclusive(const struct result *result, __u32 qdisc);
+
 #endif

@@ -956,6 +956,43 @@ static void test_tree_in_the_summary(void **state)
 	result_free(&result);
 }
 
+/* Tracepoints tier: what is outside of a leaf told by stamps is the root's own. */
+static void test_stamped_leaf_in_the_outputs(void **state)
+{
+	struct result result;
+	struct error error;
+	cJSON *document;
+	char *text;
+
+	(void)state;
+	make_tree_result(&result);
+	snprintf(result.tier, sizeof(result.tier), "tracepoints");
+	result.qdisc_count = TREE_LOADED + 1;
+	assert_int_equal(phase_fill(&result, &error), 0);
+	assert_int_equal(attribution_fill(&result, &error), 0);
+	document = parse(&result, &text);
+	assert_number(document, "phases.1.qdiscs.0.exclusive_ns.max", 1e6);
+	assert_number(document, "phases.1.qdiscs.0.own_exclusive_median_ns", 1e6);
+	assert_type(document, "phases.1.qdiscs.0.exclusive_share", 'n');
+	assert_type(document, "phases.1.qdiscs.0.drops_here", '0');
+	assert_number(document, "timeline.qdisc_samples.0.exclusive_ns.max", 1e6);
+	cJSON_Delete(document);
+	free(text);
+	text = print_text(&result, false);
+	assert_lines_fit(text);
+	assert_row(text, "  in itself", "1.00 ms");
+	assert_row(text, "  in itself", "  -    0 %");
+	free(text);
+
+	result.qdiscs[TREE_LOADED].traced = false;
+	assert_int_equal(phase_fill(&result, &error), 0);
+	document = parse(&result, &text);
+	assert_type(document, "phases.1.qdiscs.0.exclusive_ns", '0');
+	cJSON_Delete(document);
+	free(text);
+	result_free(&result);
+}
+
 /* The tier, and why it is not the other one. */
 static void test_tier_in_the_outputs(void **state)
 {
@@ -1028,6 +1065,7 @@ int main(void)
 		cmocka_unit_test(test_summary_of_nothing),
 		cmocka_unit_test(test_tree_in_the_document),
 		cmocka_unit_test(test_tree_in_the_summary),
+		cmocka_unit_test(test_stamped_leaf_in_the_outputs),
 		cmocka_unit_test(test_tier_in_the_outputs),
 		cmocka_unit_test(test_options_in_the_document),
 	};

@@ -386,6 +386,48 @@ static void test_exclusive_times(void **state)
 	result_free(&result);
 }
 
+/*
+ * Tracepoints tier: of a root with a leaf that is told by stamps the part is the time
+ * outside of that leaf, however deep it lies.
+ */
+static void test_exclusive_times_by_stamps(void **state)
+{
+	const __u64 begin_ns = 104 * SECOND;
+	const struct phase_qdisc *qdisc;
+	struct result result;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(synthetic_tree(&result), 0);
+	phase_windows(&result, &moments, SECOND, SECOND);
+	snprintf(result.tier, sizeof(result.tier), "tracepoints");
+	result.qdiscs[TREE_IDLE].traced = false;
+	result.qdiscs[TREE_LOADED].parent_qdisc = TREE_IDLE;
+	result.samples = calloc(1, sizeof(*result.samples));
+	assert_non_null(result.samples);
+	result.sample_count = 1;
+	result.samples[0] = make_sample(begin_ns, begin_ns + 1, 50, 10);
+	result.samples[0].part = (struct sample_histogram){
+		.count = 10, .sum = 40, .min = 4, .max = 4,
+	};
+	add_part(&result.samples[0].part, 4, 10);
+	assert_int_equal(phase_fill(&result, &error), 0);
+	qdisc = &result.phases[PHASE_LOAD].qdiscs[0];
+	assert_true(qdisc->have_exclusive);
+	assert_int_equal(qdisc->exclusive.count, 10);
+	assert_int_equal(qdisc->exclusive.max, 4);
+
+	result.qdiscs[TREE_HTB].is_parent = false;
+	assert_false(phase_part_is_exclusive(&result, TREE_HTB));
+	result.qdiscs[TREE_HTB].is_parent = true;
+	result.qdiscs[TREE_LOADED].traced = false;
+	assert_false(phase_part_is_exclusive(&result, TREE_HTB));
+	result.qdiscs[TREE_LOADED].traced = true;
+	result.qdiscs[TREE_LOADED].parent_qdisc = RESULT_NO_QDISC;
+	assert_false(phase_part_is_exclusive(&result, TREE_HTB));
+	result_free(&result);
+}
+
 /* Of one that paces the part is the time up to the packets' departure times, in either tier. */
 static void test_paced_times(void **state)
 {
@@ -503,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_requeue_over_two_slices),
 		cmocka_unit_test(test_own_median),
 		cmocka_unit_test(test_exclusive_times),
+		cmocka_unit_test(test_exclusive_times_by_stamps),
 		cmocka_unit_test(test_paced_times),
 		cmocka_unit_test(test_own_medians_in_a_tree),
 		cmocka_unit_test(test_tcp_of_the_senders),
