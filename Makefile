@@ -3,6 +3,7 @@
 #   make                  ./sojourn
 #   make check-unit       build and run the unit tests
 #   make test-programs    the programs that the tests in network namespaces use
+#   make bench-programs   the same, and what tools/bench uses on top
 #   make asan             build/asan/sojourn and the unit tests under ASAN and UBSAN
 #   make install DESTDIR= PREFIX=/usr/local
 #   make clean
@@ -45,8 +46,11 @@ LIBRARY_OBJECTS := $(filter-out $(BUILD)/user/main.o,$(USER_OBJECTS))
 SKELETON_SOURCES := $(shell grep -l "sojourn\.skel\.h" user/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 TEST_PROGRAMS := $(patsubst tests/netns/%.c,$(BUILD)/tests/%,$(wildcard tests/netns/*.c))
+BENCH_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/bench/*.bpf.c))
+BENCH_SOURCES := $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))
+BENCH_PROGRAMS := $(BENCH_SOURCES:tests/bench/%.c=$(BUILD)/tests/%)
 
-.PHONY: all check-unit unit-tests test-programs asan install clean FORCE
+.PHONY: all check-unit unit-tests test-programs bench-programs asan install clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -90,12 +94,22 @@ $(BUILD)/tests/%.o: tests/netns/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(USER_CFLAGS) -MMD -MP -c -o $@ $<
 
+$(BUILD)/tests/%.o: tests/bench/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/bench/%.bpf.o: tests/bench/%.bpf.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -mcpu=v3 -MMD -MP -c -o $@ $<
+
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIBRARY)
 	$(CC) $(USER_CFLAGS) $(USER_LDFLAGS) $(LDFLAGS) -o $@ $^ $(USER_LIBS) $(TEST_LIBS)
 
 unit-tests: $(UNIT_TESTS)
 
 test-programs: $(TEST_PROGRAMS)
+
+bench-programs: test-programs $(BENCH_PROGRAMS) $(BENCH_OBJECTS)
 
 check-unit: $(UNIT_TESTS)
 	@status=0; for test in $(UNIT_TESTS); do \
@@ -120,4 +134,4 @@ install: $(PROGRAM)
 clean:
 	rm -rf build sojourn
 
--include $(wildcard $(BUILD)/*.d $(BUILD)/user/*.d $(BUILD)/tests/*.d)
+-include $(wildcard $(BUILD)/*.d $(BUILD)/user/*.d $(BUILD)/tests/*.d $(BUILD)/tests/bench/*.d)

@@ -2,8 +2,10 @@
 /*
  * Send as many small packets as the machine can, for a time, and say how many.
  *
- *   flood --device DEV --seconds N [--frame BYTES] [--port P]
- *       Ethernet frames through an AF_PACKET TX_RING, through the qdisc of DEV
+ *   flood --device DEV --seconds N [--frame BYTES] [--port P] [--waiting N]
+ *       Ethernet frames through an AF_PACKET TX_RING, through the qdisc of DEV; with
+ *       --waiting as many as N stand in a queue that is slower (default: what the
+ *       socket's send buffer allows)
  *   flood --udp ADDRESS --seconds N [--size BYTES] [--port P]
  *       UDP datagrams with sendmmsg(); ADDRESS is IPv4 or IPv6
  *
@@ -13,6 +15,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/ip.h>
@@ -31,6 +34,8 @@
 
 #define FRAME_SLOT	256
 #define FRAMES		4096
+#define FRAMES_MAX	(1 << 20)
+#define FRAMES_OF_BLOCK	(BLOCK_SIZE / FRAME_SLOT)
 #define BLOCK_SIZE	(64 * 1024)
 #define BATCH		256
 #define PORTS		64	/* source ports in turn: several flows, so several queues */
@@ -41,6 +46,8 @@ struct flood {
 	double seconds;
 	unsigned int size;
 	unsigned int port;
+	unsigned int waiting;		/* 0: by the send buffer */
+	unsigned int frames;		/* of the ring */
 	unsigned long long sent;
 	unsigned long long refused;
 };
@@ -89,19 +96,26 @@ static void fill_frame(unsigned char *frame, const struct flood *flood, unsigned
 	memcpy(frame + sizeof(ethernet) + sizeof(ip), &udp, sizeof(udp));
 }
 
+/* A frame is given back when its packet is freed: the ring bounds how many wait. */
+static void size_ring(struct flood *flood)
+{
+	flood->frames = flood->waiting ? flood->waiting : FRAMES;
+	flood->frames = (flood->frames + FRAMES_OF_BLOCK - 1) / FRAMES_OF_BLOCK * FRAMES_OF_BLOCK;
+}
+
 static unsigned char *open_ring(const struct flood *flood, int *fd)
 {
 	struct tpacket_req request = {
 		.tp_block_size = BLOCK_SIZE,
-		.tp_block_nr = FRAMES * FRAME_SLOT / BLOCK_SIZE,
+		.tp_block_nr = flood->frames / FRAMES_OF_BLOCK,
 		.tp_frame_size = FRAME_SLOT,
-		.tp_frame_nr = FRAMES,
+		.tp_frame_nr = flood->frames,
 	};
 	struct sockaddr_ll address = {
 		.sll_family = AF_PACKET,
 		.sll_ifindex = if_nametoindex(flood->device),
 	};
-	int version = TPACKET_V2;
+	int version = TPACKET_V2, most = INT_MAX / 2;
 	unsigned char *ring;
 	unsigned int i;
 
@@ -110,41 +124,45 @@ static unsigned char *open_ring(const struct flood *flood, int *fd)
 	    setsockopt(*fd, SOL_PACKET, PACKET_TX_RING, &request, sizeof(request)) ||
 	    bind(*fd, (struct sockaddr *)&address, sizeof(address)))
 		return NULL;
-	ring = mmap(NULL, FRAMES * FRAME_SLOT, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (flood->waiting &&
+	    setsockopt(*fd, SOL_SOCKET, SO_SNDBUFFORCE, &most, sizeof(most)))
+		return NULL;
+	ring = mmap(NULL, (size_t)flood->frames * FRAME_SLOT, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (ring == MAP_FAILED)
 		return NULL;
-	for (i = 0; i < FRAMES; i++)
-		fill_frame(ring + i * FRAME_SLOT + TPACKET_ALIGN(sizeof(struct tpacket2_hdr)),
+	for (i = 0; i < flood->frames; i++)
+		fill_frame(ring + (size_t)i * FRAME_SLOT + TPACKET_ALIGN(sizeof(struct tpacket2_hdr)),
 			   flood, i);
 	return ring;
 }
 
 /* Hand free frames over, from *next on, at most a batch. */
-static unsigned int give_frames(unsigned char *ring, unsigned int *next, unsigned int size)
+static unsigned int give_frames(const struct flood *flood, unsigned char *ring,
+				unsigned int *next)
 {
 	unsigned int given;
 
 	for (given = 0; given < BATCH; given++) {
-		struct tpacket2_hdr *header = (void *)(ring + *next * FRAME_SLOT);
+		struct tpacket2_hdr *header = (void *)(ring + (size_t)*next * FRAME_SLOT);
 
 		if (__atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) != TP_STATUS_AVAILABLE)
 			break;
-		header->tp_len = size;
+		header->tp_len = flood->size;
 		__atomic_store_n(&header->tp_status, TP_STATUS_SEND_REQUEST, __ATOMIC_RELEASE);
-		*next = (*next + 1) % FRAMES;
+		*next = (*next + 1) % flood->frames;
 	}
 	return given;
 }
 
 /* Let the frames that are still in the ring go. Returns how many would not. */
-static unsigned int drain(int fd, unsigned char *ring, double until)
+static unsigned int drain(const struct flood *flood, int fd, unsigned char *ring, double until)
 {
 	unsigned int i, left;
 
 	do {
 		send(fd, NULL, 0, MSG_DONTWAIT);
-		for (left = i = 0; i < FRAMES; i++) {
-			struct tpacket2_hdr *header = (void *)(ring + i * FRAME_SLOT);
+		for (left = i = 0; i < flood->frames; i++) {
+			struct tpacket2_hdr *header = (void *)(ring + (size_t)i * FRAME_SLOT);
 
 			left += __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) !=
 				TP_STATUS_AVAILABLE;
@@ -160,11 +178,12 @@ static int flood_packets(struct flood *flood)
 	unsigned char *ring;
 	int fd = -1, err = -1;
 
+	size_ring(flood);
 	ring = open_ring(flood, &fd);
 	if (!ring)
 		goto out;
 	while (now() < until) {
-		given = give_frames(ring, &next, flood->size);
+		given = give_frames(flood, ring, &next);
 		flood->sent += given;
 		if (send(fd, NULL, 0, MSG_DONTWAIT) < 0) {
 			if (errno != ENOBUFS && errno != EAGAIN)
@@ -177,7 +196,7 @@ static int flood_packets(struct flood *flood)
 			poll(&writable, 1, 1);
 		}
 	}
-	flood->sent -= drain(fd, ring, until + 2);
+	flood->sent -= drain(flood, fd, ring, until + 2);
 	err = 0;
 out:
 	if (fd >= 0)
@@ -260,6 +279,7 @@ int main(int argc, char *argv[])
 		{ "frame", required_argument, NULL, 'f' },
 		{ "size", required_argument, NULL, 'f' },
 		{ "port", required_argument, NULL, 'p' },
+		{ "waiting", required_argument, NULL, 'w' },
 		{ 0 },
 	};
 	struct flood flood = { .seconds = 1, .size = 64, .port = 20000 };
@@ -273,10 +293,11 @@ int main(int argc, char *argv[])
 		case 's': flood.seconds = strtod(optarg, NULL); break;
 		case 'f': flood.size = strtoul(optarg, NULL, 10); break;
 		case 'p': flood.port = strtoul(optarg, NULL, 10); break;
+		case 'w': flood.waiting = strtoul(optarg, NULL, 10); break;
 		default: return 2;
 		}
 	}
-	if (!flood.device == !flood.address || flood.size > 1400 ||
+	if (!flood.device == !flood.address || flood.size > 1400 || flood.waiting > FRAMES_MAX ||
 	    (flood.device && (flood.size < 60 || flood.size > FRAME_SLOT / 2))) {
 		fprintf(stderr, "flood: see the head of flood.c\n");
 		return 2;

@@ -6,7 +6,7 @@
  *
  *   window --netns NAME [--netns NAME]... [--netns-prefix TEXT] [--device NAME]...
  *          [--tier functions|tracepoints] [--qdiscs N] [--slice-ms N] [--seconds N]
- *          [--probes PAYLOAD]
+ *          [--probes PAYLOAD] [--tcp]
  *
  * --netns-prefix: every named namespace whose name begins so. --qdiscs: as many as that
  * are traced at most (256).
@@ -55,6 +55,7 @@ struct window {
 	__u64 slice_ns;
 	double seconds;			/* 0: until told to end */
 	bool probes;
+	bool tcp;			/* their states are traced, and nobody takes them */
 	unsigned int payload;
 	struct tracer *tracer;
 
@@ -151,6 +152,7 @@ static int begin(struct window *window, struct qdisc_tree *before, struct error 
 		.device_count = window->device_count,
 		.probes = window->probes,
 		.probe_payload = window->payload,
+		.tcp = window->tcp,
 		.sink = {
 			.context = window,
 			.slice = take_slice,
@@ -522,6 +524,7 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		{ "device", required_argument, NULL, 'd' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "probes", required_argument, NULL, 'p' },
+		{ "tcp", no_argument, NULL, 'c' },
 		{ 0 },
 	};
 	int option;
@@ -557,6 +560,9 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		case 'p':
 			window->probes = true;
 			window->payload = strtoul(optarg, NULL, 10);
+			break;
+		case 'c':
+			window->tcp = true;
 			break;
 		default:
 			return error_set(error, EXIT_USAGE, "see the head of window.c");

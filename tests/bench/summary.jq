@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# From the measurements of tools/bench, one a line, to its figures. Differences and ratios
+# are taken within a repetition; what comes out are their quartiles.
+
+def quantile($p):
+	sort as $sorted | ((length - 1) * $p) as $at | ($at | floor) as $low |
+	$sorted[$low] + ($at - $low) * (($sorted[$low + 1] // $sorted[$low]) - $sorted[$low]);
+
+def spread:
+	map(select(. != null)) |
+	if length == 0 then null
+	else {median: quantile(0.5), q1: quantile(0.25), q3: quantile(0.75), of: length} end;
+
+def sum(f): map(f // 0) | add // 0;
+
+# ns that the programs took, for each packet
+def own: if .counted and .packets > 0 then (.programs | sum(.ns)) / .packets else null end;
+
+# of($load; $variant; $counted): the measurements, by repetition
+def of($load; $variant; $counted):
+	map(select(.load == $load and .variant == $variant and .counted == $counted)) |
+	sort_by(.repetition);
+
+# joined(a; b; f): f of [a's, b's] of each repetition that has both
+def joined(a; b; f):
+	(b | map({key: "\(.repetition)", value: .}) | from_entries) as $others |
+	[a[] | [., $others["\(.repetition)"]] | select(.[1] != null) | f];
+
+# ns a packet that the variant adds to no tracing at all, with its repetition
+def added($load; $variant):
+	joined(of($load; $variant; false); of($load; "none"; false);
+		{repetition: .[0].repetition, ns: (1e9 / .[0].pps - 1e9 / .[1].pps)});
+
+def owns($load; $variant):
+	of($load; $variant; true) | map({repetition, ns: own} | select(.ns != null));
+
+# Where the other's figure is nothing, or less by chance, there is no ratio.
+def ratio: if .[1].ns > 0 then .[0].ns / .[1].ns else null end;
+
+def hooks:
+	[.[].programs[] | select(.runs > 0)] | group_by(.hook) |
+	map({hook: .[0].hook, ns_per_run: (sum(.ns) / sum(.runs)), runs: sum(.runs)});
+
+# Sums over repetitions; what is no sum is a maximum.
+def losses:
+	[.[].losses | to_entries[] | select(.value | type == "number")] | group_by(.key) |
+	map({key: .[0].key, value: (if .[0].key | test("_max|little") then map(.value) | max
+		else sum(.value) end)}) | from_entries;
+
+# Packets that the tracer did not measure, over all that there were; null where it cannot tell.
+def missed:
+	sum(.packets) as $packets | losses as $losses | .[0].variant as $variant |
+	if $packets == 0 then null
+	elif $variant == "histograms" or $variant == "run" then
+		($losses.unmatched + $losses.flow_misses) / $packets
+	elif $variant == "hash" then $losses.unmatched / $packets
+	elif $variant == "bpftrace" then ([$packets - $losses.measured, 0] | max) / $packets
+	elif $variant == "perf" then ([2 * $packets - $losses.events, 0] | max) / (2 * $packets)
+	elif $variant == "tcpdump" then $losses.dropped / $packets
+	else null end;
+
+def result($load; $variant):
+	of($load; $variant; false) as $timed | of($load; $variant; true) as $counted |
+	(if $timed != [] then $timed else $counted end) as $any |
+	{load: $load, variant: $variant,
+	 packets_per_second: ($timed | map(.pps) | spread),
+	 added_ns: (if $variant == "none" then null else added($load; $variant) | map(.ns) |
+		spread end),
+	 added_to_empty2: (if $variant == "none" then null else
+		joined(added($load; $variant); added($load; "empty2"); ratio) | spread end),
+	 own_ns: (owns($load; $variant) | map(.ns) | spread),
+	 own_to_empty2: (joined(owns($load; $variant); owns($load; "empty2"); ratio) | spread),
+	 own_ns_per_second: ($counted | map((.programs | sum(.ns)) / .seconds) | spread),
+	 hooks: ($counted | hooks),
+	 loader_cpu: ($any | map(.cpu_ns / 1e9 / .seconds) | spread),
+	 maps_bytes: ($any | map(.maps_bytes) | max),
+	 missed: (if $load == "bypass" or $load == "idle" then null else $any | missed end),
+	 losses: ($any | losses)};
+
+def target($name; $figure; $limit; $unit):
+	{name: $name, limit: $limit, unit: $unit, figure: $figure,
+	 met: (if $figure == null then null else $figure.median <= $limit end)};
+
+def added_ratio($load; $variant; $other):
+	joined(added($load; $variant); added($load; $other); ratio) | spread;
+
+def own_ratio($load; $variant; $other_load; $other):
+	joined(owns($load; $variant); owns($other_load; $other); ratio) | spread;
+
+# The share of what f takes from the summed losses, over all packets.
+def share($load; f):
+	of($load; "histograms"; true) | if length == 0 then null
+	else {median: ((losses | f) / sum(.packets)), of: length} end;
+
+# By how much the mean backlog from the sojourns differs from the kernel's own.
+def little($load):
+	of($load; "histograms"; true) |
+	map(select(.losses.little != null) | .losses.little - 1 | fabs) | spread;
+
+def targets: [
+	target("htb1: added, to empty2"; added_ratio("htb1"; "histograms"; "empty2"); 1.9; "x"),
+	target("htb1: added, to bpftrace"; added_ratio("htb1"; "histograms"; "bpftrace"); 0.27;
+		"x"),
+	target("htb2: added, to empty2"; added_ratio("htb2"; "histograms"; "empty2"); 2.1; "x"),
+	target("htb1: own time, to empty2";
+		own_ratio("htb1"; "histograms"; "htb1"; "empty2"); 2.8; "x"),
+	target("deep10k: own time, to empty2";
+		own_ratio("deep10k"; "histograms"; "deep10k"; "empty2"); 4.2; "x"),
+	target("deep100k: own time, to deep10k";
+		own_ratio("deep100k"; "histograms"; "deep10k"; "histograms"); 1.5; "x"),
+	target("bypass: added"; added("bypass"; "histograms") | map(.ns) | spread; 30; "ns"),
+	target("gso: own time of a segment"; owns("gso"; "histograms") | map(.ns) | spread; 250;
+		"ns"),
+	target("gro: own time of a segment"; owns("gro"; "histograms") | map(.ns) | spread; 250;
+		"ns"),
+	target("gso: segments missed"; share("gso"; .flow_misses); 0.0001; "share"),
+	target("gro: segments missed"; share("gro"; .flow_misses); 0.001; "share"),
+	target("gso: sojourns, to the backlog"; little("gso"); 0.01; "share"),
+	target("gro: sojourns, to the backlog"; little("gro"); 0.01; "share"),
+	target("deep10k: slots overwritten"; share("deep10k"; .slot_overwrites); 0; "share"),
+	target("deep100k: slots overwritten"; share("deep100k"; .slot_overwrites); 0.0001;
+		"share")];
+
+# In the order in which they were first met.
+def distinct(f): reduce .[] as $one ([]; ($one | f) as $value |
+	if index([$value]) then . else . + [$value] end);
+
+# Without a tracer and with one sender nobody should wait for a CPU but for other work of
+# the machine.
+def contended: map(select(.variant == "none" and .load != "htb2") | .contended) | spread;
+
+def compare:
+	. as $all |
+	{contended: contended, results: [distinct(.load)[] as $load |
+		($all | map(select(.load == $load)) | sort_by(.repetition) | distinct(.variant))[] as
+		$variant | $all | result($load; $variant)],
+	 targets: (targets | map(select(.met != null)))};
+
+def attach:
+	{starts: (map({open: .open_ns, attach: .attach_ns, detach: .detach_ns, close: .close_ns} |
+		to_entries[]) | group_by(.key) | map({key: .[0].key,
+		value: (map(.value / 1e6) | spread)}) | from_entries),
+	 tier: .[0].tier,
+	 targets: [
+		target("from start to attached"; map((.open_ns + .attach_ns) / 1e6) | spread; 500;
+			"ms"),
+		target("detached and gone"; map((.detach_ns + .close_ns) / 1e6) | spread; 200;
+			"ms")]};
+
+def scale:
+	. as $all |
+	{scale: [distinct(.devices)[] as $devices | ("empty2", "histograms") as $variant |
+		($all | map(select(.devices == $devices and .variant == $variant))) as $those |
+		{devices: $devices, variant: $variant,
+		 added_ns: (joined($those | map(select(.counted | not));
+			$all | map(select(.devices == $devices and .variant == "none"));
+			1e9 / .[0].pps - 1e9 / .[1].pps) | spread),
+		 own_ns: ($those | map(select(.counted) | .ns / .sent) | spread),
+		 maps_bytes: ($those | map(.maps_bytes) | max),
+		 rss_kb: ($those | map(.rss_kb) | max)}]};
+
+def soak: {soak: .};
+
+def summary($mode; $machine):
+	. as $all | {machine: ($machine + {mode: $mode}), measurements: $all} +
+	if $mode == "compare" then compare
+	elif $mode == "attach" then attach
+	elif $mode == "scale" then scale
+	else soak end;
