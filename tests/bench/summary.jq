@@ -158,7 +158,9 @@ def scale:
 			1e9 / .[0].pps - 1e9 / .[1].pps) | spread),
 		 own_ns: ($those | map(select(.counted) | .ns / .sent) | spread),
 		 maps_bytes: ($those | map(.maps_bytes) | max),
-		 rss_kb: ($those | map(.rss_kb) | max)}]};
+		 rss_kb: ($those | map(.rss_kb) | max),
+		 missed: (if $variant == "histograms" then ($those | map(.losses) |
+			sum(.records_full) + sum(.unmatched)) / ($those | sum(.sent)) else null end)}]};
 
 def soak: {soak: .};
 

@@ -65,9 +65,11 @@ def starts:
 def scales:
 	select(.scale) |
 	"# One packet to each of many qdiscs in turn",
-	(["qdiscs", "variant", "added ns/packet", "own ns/packet", "maps", "RSS"] | row),
+	(["qdiscs", "variant", "added ns/packet", "own ns/packet", "maps", "RSS",
+		"not measured"] | row),
 	(.scale[] | [.devices, .variant, (.added_ns | quartiles(0)), (.own_ns | quartiles(0)),
-		"\(.maps_bytes / 1e6 | digits(1)) MB", "\(.rss_kb / 1e3 | digits(1)) MB"] | row);
+		"\(.maps_bytes / 1e6 | digits(1)) MB", "\(.rss_kb / 1e3 | digits(1)) MB",
+		(.missed | percent)] | row);
 
 def soaked:
 	select(.soak) |
