@@ -27,10 +27,11 @@ def joined(a; b; f):
 	(b | map({key: "\(.repetition)", value: .}) | from_entries) as $others |
 	[a[] | [., $others["\(.repetition)"]] | select(.[1] != null) | f];
 
-# ns a packet that the variant adds to no tracing at all, with its repetition
+# CPU time a packet that the variant adds to no tracing at all, with its repetition
 def added($load; $variant):
 	joined(of($load; $variant; false); of($load; "none"; false);
-		{repetition: .[0].repetition, ns: (1e9 / .[0].pps - 1e9 / .[1].pps)});
+		{repetition: .[0].repetition,
+		 ns: (.[0].path_ns / .[0].packets - .[1].path_ns / .[1].packets)});
 
 def owns($load; $variant):
 	of($load; $variant; true) | map({repetition, ns: own} | select(.ns != null));
@@ -69,6 +70,9 @@ def result($load; $variant):
 		spread end),
 	 added_to_empty2: (if $variant == "none" then null else
 		joined(added($load; $variant); added($load; "empty2"); ratio) | spread end),
+	 added_wall_ns: (if $variant == "none" then null else
+		joined(of($load; $variant; false); of($load; "none"; false);
+			1e9 / .[0].pps - 1e9 / .[1].pps) | spread end),
 	 own_ns: (owns($load; $variant) | map(.ns) | spread),
 	 own_to_empty2: (joined(owns($load; $variant); owns($load; "empty2"); ratio) | spread),
 	 own_ns_per_second: ($counted | map((.programs | sum(.ns)) / .seconds) | spread),

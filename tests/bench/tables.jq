@@ -21,10 +21,11 @@ def run_of($names): [.hooks[] | select(.hook | IN($names[]))] |
 def end_to_end:
 	[(.results // [])[] | select(.packets_per_second != null)] | select(length > 0) |
 	"# Packets as fast as the machine can",
-	(["load", "variant", "Mpackets/s", "added ns/packet", "to empty2", "CPU of the tracer",
-		"not measured"] | row),
+	(["load", "variant", "Mpackets/s", "added CPU ns/packet", "to empty2", "added ns",
+		"CPU of the tracer", "not measured"] | row),
 	(.[] | [.load, .variant, (.packets_per_second | .median / 1e6 | digits(2)),
 		(.added_ns | quartiles(0)), (.added_to_empty2 | median(2)),
+		(.added_wall_ns | median(0)),
 		(.loader_cpu.median | percent), (.missed | percent)] | row);
 
 def own_time:

@@ -9,8 +9,8 @@
  *   flood --udp ADDRESS --seconds N [--size BYTES] [--port P]
  *       UDP datagrams with sendmmsg(); ADDRESS is IPv4 or IPv6
  *
- * Prints {"sent":…,"refused":…,"seconds":…,"pps":…}: packets that the qdisc was
- * offered at least once, and calls that it answered with a drop.
+ * Prints {"sent":…,"refused":…,"seconds":…,"pps":…,"cpu_ns":…}: packets that the qdisc was
+ * offered at least once, calls that it answered with a drop, CPU time of this process.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -52,12 +52,17 @@ struct flood {
 	unsigned long long refused;
 };
 
-static double now(void)
+static double clock_seconds(clockid_t clock)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock, &time);
 	return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+static double now(void)
+{
+	return clock_seconds(CLOCK_MONOTONIC);
 }
 
 static __u16 ip_checksum(const void *data, size_t length)
@@ -307,7 +312,8 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "flood: %s\n", strerror(errno));
 		return 1;
 	}
-	printf("{\"sent\":%llu,\"refused\":%llu,\"seconds\":%.3f,\"pps\":%.0f}\n", flood.sent,
-	       flood.refused, now() - begin, flood.sent / (now() - begin));
+	printf("{\"sent\":%llu,\"refused\":%llu,\"seconds\":%.3f,\"pps\":%.0f,\"cpu_ns\":%.0f}\n",
+	       flood.sent, flood.refused, now() - begin, flood.sent / (now() - begin),
+	       clock_seconds(CLOCK_PROCESS_CPUTIME_ID) * 1e9);
 	return 0;
 }
