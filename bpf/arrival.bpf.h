@@ -67,7 +67,7 @@ static __always_inline void offer_close_silent(struct offers *offers, struct off
 	struct qdisc_record *record = qdisc_record(offer->record);
 	struct qdisc_bank *bank = qdisc_bank(offer->record);
 
-	offer->open = 0;
+	offer_close(offers, offer);
 	if (!record || !bank)
 		return;
 	if (qdisc_is_nolock(record) && enqueue_is_told) {
@@ -96,11 +96,21 @@ static __always_inline __u64 qdisc_in_queues(__u64 queues, __u32 queue)
 	return qdisc;
 }
 
-static __always_inline __u64 qdisc_of_queue(const struct net_device *dev, __u32 queue)
+/*
+ * The record of the qdisc that an skb is offered to, or QDISC_IGNORED. Most devices of a
+ * host have no queue at all: that takes no look-up (net/core/dev.c, __dev_queue_xmit()).
+ */
+static __always_inline __u32 qdisc_of_offer(struct net_device *dev, __u32 queue)
 {
-	if (!queue)
-		return (__u64)dev->_tx->qdisc;
-	return qdisc_in_queues(address_number(dev->_tx, CELL_QUEUE), queue);
+	const struct Qdisc *first;
+
+	if (queue)
+		return qdisc_id(qdisc_in_queues(address_number(dev->_tx, CELL_QUEUE), queue),
+				(__u64)dev, queue);
+	first = dev->_tx->qdisc;
+	if (!first->enqueue)
+		return QDISC_IGNORED;
+	return qdisc_id(address_number(first, CELL_FIRST_QDISC), (__u64)dev, 0);
 }
 
 /* Tx queue of an skb, as netdev_cap_txqueue() limits it (include/linux/netdevice.h). */
@@ -138,11 +148,10 @@ static __always_inline __u64 departure_time(__u64 skb_address, __u64 now)
 	return 0;
 }
 
-static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id, __u32 len,
-				       __u64 now)
+static __always_inline void offer_open(struct offers *offers, struct offer *offer, __u64 skb,
+				       __u32 id, __u32 len, struct gso gso, __u64 now)
 {
 	struct qdisc_record *record = qdisc_record(id);
-	struct gso gso = gso_read(skb);
 	__u64 departure = 0;
 
 	if (!record)
@@ -170,6 +179,7 @@ static __always_inline void offer_open(struct offer *offer, __u64 skb, __u32 id,
 	count(&record->counters.offered_packets, offer->packets);
 	count(&record->counters.offered_skbs, 1);
 	offer->open = 1;
+	offers->open++;
 }
 
 /* This CPU enqueues what another one offered; the slot at tells when. */
@@ -200,6 +210,7 @@ static __always_inline void offer_adopt(struct offers *offers, __u64 skb_address
 		fragments_read(skb_address, offer->fragments, sizeof(offer->fragments),
 			       &offer->linear);
 	offer->open = 1;
+	offers->open++;
 }
 
 /*
@@ -216,7 +227,7 @@ static __always_inline bool was_unfolded(__u32 gso_size, __u32 len, __u32 len_no
 static __always_inline void offer_queued(struct offers *offers, struct offer *offer,
 					 __u32 len_now)
 {
-	offer->open = 0;
+	offer_close(offers, offer);
 	if (offer->consumed || was_unfolded(offer->gso_size, offer->len, len_now, offer->skb))
 		offer_to_segments(offers, offer);
 	else if (offer_has_slot(offer))

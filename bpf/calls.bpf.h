@@ -210,17 +210,19 @@ static __always_inline __u32 call_returning(struct calls *own, __u64 skb, __u64 
 static __always_inline void reject_part(__u64 part, __u32 last)
 {
 	struct qdisc_record *record;
-	__u32 level, at;
+	__u32 level, at, id, len;
 
 	for (level = 0; level < QDISC_LEVELS && level <= last; level++) {
 		at = slot_find(level_key(part, level));
 		if (at == SLOT_NONE || !slot_waits(slot_at(at)))
 			continue;
-		record = qdisc_record(slot_record(slot_at(at)));
+		id = slot_record(slot_at(at));
+		record = qdisc_record(id);
+		len = slot_at(at)->len;
 		slot_clear(at);
 		if (!record)
 			continue;
-		reject(record, 1);
+		reject(record, id, 1, len);
 		/* tbf_segment() counts its own only (net/sched/sch_tbf.c) */
 		if (level < last)
 			count(&record->counters.parts_refused, 1);
@@ -250,14 +252,14 @@ static __always_inline void call_refused(struct calls *own, const struct enqueue
 			offer->refused = 1;
 		if (!stolen || !offer)
 			return;
-		offer->open = 0;
+		offer_close(offers, offer);
 	}
 	at = slot_find(level_key(call->skb, call->depth));
 	if (at != SLOT_NONE && slot_waits(slot_at(at)))
 		slot_clear(at);
 	if (stolen)
 		count(&record->counters.stolen_skbs, 1);
-	reject(record, call->packets);
+	reject(record, call->record, call->packets, call->len);
 	if (parent && parent->depth < call->depth && parent->skb != call->skb)
 		reject_part(call->skb, parent->depth);
 }
@@ -406,7 +408,7 @@ static __always_inline void hand_up_slot(const struct hand_out *out, struct slot
 	__u64 sojourn = sojourn_of(record, slot->offered, out->now);
 	__u32 packets = slot_packets(slot);
 
-	record_measured(record, bank, sojourn, packets);
+	record_measured(out->record, record, bank, sojourn, packets, out->len, out->now);
 	part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn, out->now,
 		 packets, out->len);
 	if (qdisc_counts_per_cpu(record))
@@ -444,8 +446,10 @@ __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 		offered = slot->offered;
 		hand_up_slot(&out, slot, record, bank);
 	} else {
-		offered = hand_out_segment(&out, record, bank, SLOT_HANDED_UP);
-		if (!offered)
+		offered = segment_match(out.skb, record->root, record->depth, out.len);
+		if (offered)
+			hand_out_segment(out.skb, out.now, out.record, out.len, offered);
+		else
 			hand_out_unmatched(&out, record);
 	}
 	if (offered && probe_length(out.len))

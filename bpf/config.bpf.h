@@ -12,6 +12,7 @@ const volatile __u32 probe_len_min;	/* skb->len of a probe, with and without lin
 const volatile __u32 probe_len_max;	/* max 0: probes are not followed */
 const volatile __u32 probe_payload;	/* payload bytes of an echo that is ours */
 const volatile __u64 tcp_interval_ns;	/* at most one TCP state per flow in that time */
+const volatile bool tell_packets;	/* send every packet: packets.bpf.h */
 const volatile bool functions;		/* functions of qdiscs are traced: calls.bpf.h */
 const volatile bool enqueue_is_told;	/* by qdisc_enqueue (5.14), or by functions */
 const volatile __s64 clock_tai_ahead_ns;	/* CLOCK_TAI less CLOCK_MONOTONIC */

@@ -10,12 +10,15 @@
 #include "probe.bpf.h"
 #include "segments.bpf.h"
 
-static __always_inline void reject(struct qdisc_record *record, __u32 packets)
+static __always_inline void reject(struct qdisc_record *record, __u32 id, __u32 packets,
+				   __u32 len)
 {
 	const struct Qdisc *qdisc = (const struct Qdisc *)record->qdisc;
 
 	count(&record->counters.rejected_packets, packets);
 	count(&record->counters.rejected_skbs, 1);
+	if (tell_packets)
+		packet_tell(id, PACKET_REJECTED, 0, packets, len, bpf_ktime_get_ns());
 	/* __dev_xmit_skb() frees it then without a word to the qdisc's counters */
 	if (BPF_CORE_READ(qdisc, state) &
 	    1 << bpf_core_enum_value(enum qdisc_state_t, __QDISC_STATE_DEACTIVATED))
@@ -68,15 +71,16 @@ static __always_inline void drop_inside(struct qdisc_record *record, __u32 id, _
 					__u32 packets, __u32 len, __u64 now)
 {
 	struct qdisc_bank *bank = qdisc_bank(id);
+	__u64 waited = sojourn_of(record, offered, now);
 
 	count(&record->counters.dropped_packets, packets);
 	count(&record->counters.dropped_skbs, 1);
 	if (emptied_since(record, offered))
 		count(&record->counters.purged_skbs, 1);
+	packet_tell(id, PACKET_DROPPED, waited, packets, len, now);
 	if (!bank)
 		return;
-	histogram_add_unlocked(&bank->wait_before_drop, sojourn_of(record, offered, now),
-			       packets);
+	histogram_add_unlocked(record, bank, HISTOGRAM_WAIT_BEFORE_DROP, waited, packets);
 	if (qdisc_counts_per_cpu(record))
 		backlog_change(record, bank, -(__s64)len, -1, now);
 }
@@ -101,7 +105,7 @@ __noinline __u32 free_levels(__u64 skb, __u64 now, bool just_now)
 		record = qdisc_record(id);
 		if (slot_waits(slot) && record) {
 			if (just_now)
-				reject(record, slot_packets(slot));
+				reject(record, id, slot_packets(slot), slot->len);
 			else
 				drop_inside(record, id, slot->offered, slot_packets(slot),
 					    slot->len, now);
@@ -160,7 +164,7 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 	__u32 len = slot->len, lowest;
 
 	if (just_now)
-		offer->open = 0;
+		offer_close(offers, offer);
 	/*
 	 * Cut up, and none of the pieces found room: tbf_segment() frees the whole
 	 * one without a reason, and each piece is freed, and counted by the kernel,
@@ -190,7 +194,7 @@ static __always_inline void free_slot(struct offers *offers, __u32 at, __u64 skb
 		}
 		return;
 	}
-	reject(record, packets);
+	reject(record, id, packets, len);
 	if (!functions || (just_now && offer->refused))
 		return;
 	/* red and others drop a packet at enqueue and say that another one was (NET_XMIT_CN) */
@@ -256,7 +260,7 @@ static __always_inline void free_segment(struct offers *offers, __u64 skb_addres
 		return;
 	now = bpf_ktime_get_ns();
 	if (offered == just_now)
-		reject(record, 1);
+		reject(record, id, 1, len);
 	else
 		drop_inside(record, id, offered, 1, len, now);
 	if (functions)
@@ -305,7 +309,7 @@ __noinline int consume_deferred(__u64 skb)
 	if (!offers || at == SLOT_NONE || !slot_waits(slot_at(at)))
 		return 0;
 	if (!gso_read(skb).size)
-		return any_offer_open(offers) ? consume_waiting(skb) : 0;
+		return offers->open ? consume_waiting(skb) : 0;
 	offer_adopt(offers, skb, at);
 	offer = offer_of_skb(offers, skb);
 	if (!offer)

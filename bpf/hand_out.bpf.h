@@ -33,15 +33,16 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 			return false;
 		count(&record->counters.requeued, 1);
 		before = slot_waited(slot);
-		histogram_move(&bank->sojourn, before, sojourn, packets);
+		histogram_move(record, bank, HISTOGRAM_SOJOURN, before, sojourn, packets);
 		part_move(record, bank, out->skb, slot->offered, before, sojourn, out->now,
 			  packets);
+		packet_tell(out->record, PACKET_REPEATED, sojourn, packets, out->len, out->now);
 	} else {
 		/* passed straight to a stopped driver queue, refused there, requeued */
 		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
 		    requeues_outstanding(record) > 0)
 			count(&record->counters.requeued, 1);
-		record_measured(record, bank, sojourn, packets);
+		record_measured(out->record, record, bank, sojourn, packets, out->len, out->now);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
 			 out->now, packets, out->len);
 		slot->state = SLOT_HANDED_OUT;
@@ -53,33 +54,30 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 }
 
 /*
- * An skb that this qdisc was never offered: a segment of one that was. Its slot, made
- * now, tells a requeue, or its parent how long it was here.
+ * An skb that this qdisc was never offered: a segment of one that was, at that (packed)
+ * time. Its slot, made now, tells a requeue, or its parent how long it was here. A function
+ * of its own to the verifier, for the sake of the stack.
  */
-static __always_inline __u64 hand_out_segment(const struct hand_out *out,
-					      struct qdisc_record *record,
-					      struct qdisc_bank *bank, __u32 state)
+__noinline int hand_out_segment(__u64 skb, __u64 now, __u32 id, __u32 len, __u64 offered)
 {
-	__u64 key = level_key(out->skb, record->depth & (QDISC_LEVELS - 1));
-	struct packet packet = {};
-	__u64 offered, sojourn;
+	struct qdisc_record *record = qdisc_record(id);
+	struct qdisc_bank *bank = qdisc_bank(id);
+	__u64 key, sojourn;
 	__u32 at;
 
-	if (packet_read(out->skb, false, &packet))
+	if (!record || !bank)
 		return 0;
-	offered = segment_take(out->skb, &packet, record->root, record->depth, out->len, 0);
-	if (!offered)
-		return 0;
-	sojourn = sojourn_of(record, offered, out->now);
-	record_measured(record, bank, sojourn, 1);
-	part_add(record, bank, out->skb, offered, 0, sojourn, out->now, 1, out->len);
+	sojourn = sojourn_of(record, offered, now);
+	record_measured(id, record, bank, sojourn, 1, len, now);
+	part_add(record, bank, skb, offered, 0, sojourn, now, 1, 0);
 	record->counters.segments++;
+	key = level_key(skb, record->depth & (QDISC_LEVELS - 1));
 	at = slot_claim_again(key);
-	slot_fill(at, key, 0, 0, 0, 1, out->len, SLOT_TAKEN);
+	slot_fill(at, key, 0, 0, 0, 1, len, SLOT_TAKEN);
 	slot_at(at)->offered = offered;
-	slot_at(at)->handed_out = slot_pack(out->now, 1);
-	slot_at(at)->state = state;
-	return offered;
+	slot_at(at)->handed_out = slot_pack(now, 1);
+	slot_at(at)->state = record->depth ? SLOT_HANDED_UP : SLOT_HANDED_OUT;
+	return 0;
 }
 
 static __always_inline void hand_out_unmatched(const struct hand_out *out,
@@ -100,6 +98,7 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 	gso = gso_read(out->skb);
 	record->counters.unmatched_packets += gso_packets(gso);
 	record->counters.unmatched_skbs++;
+	packet_tell(out->record, PACKET_UNMATCHED, 0, gso_packets(gso), out->len, out->now);
 	if (record->counters.segments) {
 		record->counters.segments++;
 		record->counters.flow_misses++;
@@ -113,6 +112,7 @@ __noinline int hand_out_one(__u64 skb, __u64 now, __u32 id, __u32 len)
 	struct qdisc_record *record;
 	struct qdisc_bank *bank;
 	struct slot *slot;
+	__u64 offered;
 	__u32 at;
 
 	record = qdisc_record(id);
@@ -128,7 +128,10 @@ __noinline int hand_out_one(__u64 skb, __u64 now, __u32 id, __u32 len)
 		    hand_out_slot(&out, slot, record, bank))
 			return 0;
 	}
-	if (!hand_out_segment(&out, record, bank, SLOT_HANDED_OUT))
+	offered = segment_match(skb, record->root, record->depth, len);
+	if (offered)
+		hand_out_segment(skb, now, id, len, offered);
+	else
 		hand_out_unmatched(&out, record);
 	return 0;
 }

@@ -61,9 +61,10 @@ static __always_inline __u64 sojourn_of(struct qdisc_record *record, __u64 offer
 /*
  * A packet that one qdisc below handed up without being heard: its dequeue function
  * takes no hook (qdisc_dequeue_head of pfifo and bfifo, net/sched/sch_fifo.c, is
- * notrace or built in several times). That was within the parent's own call.
+ * notrace or built in several times). That was within the parent's own call. probe_len:
+ * see part_add().
  */
-static __always_inline void settle(__u64 skb, struct slot *slot, __u64 now)
+static __always_inline void settle(__u64 skb, struct slot *slot, __u32 probe_len, __u64 now)
 {
 	__u32 id = slot_record(slot), packets = slot_packets(slot);
 	struct qdisc_record *record = qdisc_record(id);
@@ -73,14 +74,14 @@ static __always_inline void settle(__u64 skb, struct slot *slot, __u64 now)
 	if (!record || !bank)
 		return;
 	sojourn = sojourn_of(record, slot->offered, now);
-	record_measured(record, bank, sojourn, packets);
+	record_measured(id, record, bank, sojourn, packets, slot->len, now);
 	if (record->traits & QDISC_IS_PARENT)
-		histogram_add(&bank->part, sojourn, packets);
+		histogram_add(record, bank, HISTOGRAM_PART, sojourn, packets);
 	if (qdisc_counts_per_cpu(record))
 		backlog_change(record, bank, -(__s64)slot->len, -1, now);
 	else
 		backlog_read(record, bank, record->qdisc, now);
-	if (probe_length(slot->len))
+	if (probe_len && probe_length(probe_len))
 		probe_seen(skb, PROBE_HANDED_UP, id, now, now - sojourn);
 	slot->handed_out = slot_pack(now, packets);
 	slot->state = SLOT_HANDED_UP;
@@ -92,7 +93,8 @@ static __always_inline void settle(__u64 skb, struct slot *slot, __u64 now)
  */
 #define NONE_BELOW	(~0ULL)
 
-static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, __u64 now)
+static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, __u32 probe_len,
+					__u64 now)
 {
 	struct slot *slot;
 	__u64 time;
@@ -103,7 +105,7 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, _
 		return NONE_BELOW;
 	slot = slot_at(at);
 	if (slot_waits(slot) && slot_elapsed(offered, slot->offered >> 16) >= 0)
-		settle(skb, slot, now);
+		settle(skb, slot, probe_len, now);
 	if ((slot->state != SLOT_HANDED_UP && slot->state != SLOT_HANDED_OUT) ||
 	    slot_elapsed(offered, slot->offered >> 16) < 0)
 		return NONE_BELOW;
@@ -114,11 +116,12 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, _
 
 /*
  * Of a sojourn in a qdisc that can have children, the part in itself; of one that
- * paces, the part up to the departure time (packed as slot->handed_out; 0: none).
+ * paces, the part up to the departure time (packed as slot->handed_out; 0: none). probe_len:
+ * length of the skb, 0 where it cannot be a probe.
  */
 static __always_inline void part_add(struct qdisc_record *record, struct qdisc_bank *bank,
 				     __u64 skb, __u64 offered, __u64 departure, __u64 sojourn,
-				     __u64 now, __u32 packets, __u32 len)
+				     __u64 now, __u32 packets, __u32 probe_len)
 {
 	__u64 part = sojourn, below;
 	__s64 paced;
@@ -126,10 +129,11 @@ static __always_inline void part_add(struct qdisc_record *record, struct qdisc_b
 	if (record->traits & QDISC_IS_PARENT) {
 		if (!functions) {
 			if (record->leaf_record)
-				stamp_add(record, bank, skb, offered, sojourn, now, packets, len);
+				stamp_add(record, bank, skb, offered, sojourn, now, packets,
+					  probe_len);
 			return;
 		}
-		below = time_below(skb, record->depth, offered, now);
+		below = time_below(skb, record->depth, offered, probe_len, now);
 		if (below != NONE_BELOW)
 			part = below < sojourn ? sojourn - below : 0;
 	} else if (record->traits & QDISC_PACES) {
@@ -138,7 +142,7 @@ static __always_inline void part_add(struct qdisc_record *record, struct qdisc_b
 	} else {
 		return;
 	}
-	histogram_add(&bank->part, part, packets);
+	histogram_add(record, bank, HISTOGRAM_PART, part, packets);
 }
 
 /* The same for one that is handed out again: before is what its sojourn was taken for. */
@@ -150,12 +154,12 @@ static __always_inline void part_move(struct qdisc_record *record, struct qdisc_
 
 	if (!functions || !(record->traits & QDISC_IS_PARENT))
 		return;
-	below = time_below(skb, record->depth, offered, now);
+	below = time_below(skb, record->depth, offered, 0, now);
 	if (below == NONE_BELOW) {
 		record->counters.exclusive_misses++;
 		return;
 	}
-	histogram_move(&bank->part, before - below, sojourn - below, packets);
+	histogram_move(record, bank, HISTOGRAM_PART, before - below, sojourn - below, packets);
 }
 
 #endif

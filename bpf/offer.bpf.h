@@ -19,25 +19,24 @@ static __always_inline struct offers *offers_of_this_cpu(void)
 	return bpf_map_lookup_elem(&offers, &zero);
 }
 
+static __always_inline void offer_close(struct offers *own, struct offer *offer)
+{
+	if (offer->open)
+		own->open--;
+	offer->open = 0;
+}
+
 /* The open offer of an skb, or NULL. */
 static __always_inline struct offer *offer_of_skb(struct offers *own, __u64 skb)
 {
 	__u32 i;
 
+	if (!own->open)
+		return NULL;
 	for (i = 0; i < OFFERS; i++)
 		if (own->to[i].open && own->to[i].skb == skb)
 			return &own->to[i];
 	return NULL;
-}
-
-static __always_inline bool any_offer_open(const struct offers *own)
-{
-	__u32 i;
-
-	for (i = 0; i < OFFERS; i++)
-		if (own->to[i].open)
-			return true;
-	return false;
 }
 
 /* The open offer to a device, or NULL. */
@@ -45,6 +44,8 @@ static __always_inline struct offer *offer_of_device(struct offers *own, __u64 d
 {
 	__u32 i;
 
+	if (!own->open)
+		return NULL;
 	for (i = 0; i < OFFERS; i++)
 		if (own->to[i].open && own->to[i].dev == dev)
 			return &own->to[i];

@@ -22,6 +22,7 @@
 #define ICMPV6_ECHO_REQUEST	128
 #define ICMPV6_ECHO_REPLY	129
 
+#define IPV4_HEADER		20	/* without options */
 #define IPV6_HEADER		40
 #define VLAN_HEADER		4
 
@@ -73,18 +74,59 @@ static __always_inline struct gso gso_read(__u64 skb_address)
 	return gso;
 }
 
+/* The same where the skb is an argument of the hook: its fields take no call to be read. */
+static __always_inline struct gso gso_of_skb(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shared = (const void *)(skb->head + skb->end);
+	struct gso gso = {};
+
+	gso.size = BPF_CORE_READ(shared, gso_size);
+	if (gso.size)
+		gso.segments = BPF_CORE_READ(shared, gso_segs);
+	return gso;
+}
+
 /* As qdisc_bstats_update() counts (include/net/sch_generic.h, bstats_update()). */
 static __always_inline __u32 gso_packets(struct gso gso)
 {
 	return gso.size ? gso.segments : 1;
 }
 
-/* Where the network header lies, from the start of the buffer; *link: where the frame starts. */
-static __always_inline __u64 network_header(const struct sk_buff *skb, bool received,
-					    __u64 *link)
+/*
+ * The fields of an skb that say where its headers lie, read with one call: from
+ * inner_network_header to mac_header (include/linux/skbuff.h, struct sk_buff: 14 bytes).
+ */
+#define SKB_OFFSETS	16
+
+struct skb_offsets {
+	__u16 fields[SKB_OFFSETS / 2];
+};
+
+static __always_inline int skb_offsets_read(__u64 skb, struct skb_offsets *offsets)
 {
-	__u64 head = (__u64)BPF_CORE_READ(skb, head);
-	__u16 protocol;
+	const __u32 begin = bpf_core_field_offset(struct sk_buff, inner_network_header);
+	const __u32 end = bpf_core_field_offset(struct sk_buff, mac_header) + sizeof(__u16);
+
+	if (end - begin > SKB_OFFSETS)
+		return -1;
+	return bpf_probe_read_kernel(offsets->fields, end - begin, (void *)(skb + begin));
+}
+
+/* A field by where it lies in struct sk_buff: a number that the verifier knows. */
+static __always_inline __u16 skb_offset(const struct skb_offsets *offsets, __u64 at)
+{
+	at -= bpf_core_field_offset(struct sk_buff, inner_network_header);
+	barrier_var(at);
+	return *(const __u16 *)((const __u8 *)offsets->fields + at);
+}
+
+/* Where the network header lies, from the start of the buffer; *link: where the frame starts; 0: cannot be read. */
+static __always_inline __u64 network_header(__u64 skb_address, bool received, __u64 *link)
+{
+	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
+	struct skb_offsets offsets;
+	__u16 outer, inner, protocol;
+	__u64 head;
 
 	if (received) {
 		/* netif_receive_skb: the link header is pulled, the network header not set yet */
@@ -94,15 +136,20 @@ static __always_inline __u64 network_header(const struct sk_buff *skb, bool rece
 			return *link + VLAN_HEADER;
 		return *link;
 	}
-	*link = head + BPF_CORE_READ(skb, mac_header);
+	if (skb_offsets_read(skb_address, &offsets))
+		return 0;
+	head = (__u64)BPF_CORE_READ(skb, head);
+	*link = head + skb_offset(&offsets, bpf_core_field_offset(struct sk_buff, mac_header));
+	outer = skb_offset(&offsets, bpf_core_field_offset(struct sk_buff, network_header));
+	inner = skb_offset(&offsets, bpf_core_field_offset(struct sk_buff, inner_network_header));
 	/*
 	 * A tunnel's segments differ in the inner headers. Those whose checksums were
-	 * made in software have lost the bit that says so.
+	 * made in software have lost the bit that says so. The inner header of others lies
+	 * nowhere, or is left from a tunnel that the packet has gone through.
 	 */
-	if (BPF_CORE_READ_BITFIELD_PROBED(skb, encapsulation) ||
-	    BPF_CORE_READ(skb, inner_network_header) > BPF_CORE_READ(skb, network_header))
-		return head + BPF_CORE_READ(skb, inner_network_header);
-	return head + BPF_CORE_READ(skb, network_header);
+	if (inner > outer || (inner && BPF_CORE_READ_BITFIELD_PROBED(skb, encapsulation)))
+		return head + inner;
+	return head + outer;
 }
 
 /*
@@ -130,21 +177,30 @@ static __always_inline __u64 skip_extensions(__u64 at, __u8 *protocol, bool no_l
 	return at;
 }
 
+/* The begin of a TCP, UDP or ICMP header, in words of four bytes. */
+struct transport {
+	union {
+		__u32 words[4];
+		__u8 bytes[16];
+	};
+};
+
 /* Read the headers of an skb. 0, or -1 where it is not IPv4 or IPv6. */
 static __noinline int packet_read(__u64 skb_address, bool received, struct packet *packet)
 {
-	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
-	__u64 words[IPV6_HEADER / 8];
+	__u64 words[(IPV6_HEADER + sizeof(struct transport)) / 8];
 	__u8 *ip = (__u8 *)words;
-	__u64 link, at, end;
+	struct transport transport;
+	__u64 link, at, end, ip_at;
 	__u32 jumbo = 0;
-	__u8 l4[16];
 
 	if (!packet)
 		return -1;
-	at = network_header(skb, received, &link);
-	if (bpf_probe_read_kernel(words, sizeof(words), (void *)at))
+	at = network_header(skb_address, received, &link);
+	/* the buffer goes on behind the data: with struct skb_shared_info (skb_end_pointer()) */
+	if (!at || bpf_probe_read_kernel(words, sizeof(words), (void *)at))
 		return -1;
+	ip_at = at;
 	packet->id = 0;
 	if (ip[0] >> 4 == 4) {
 		packet->family = AF_INET;
@@ -168,27 +224,31 @@ static __noinline int packet_read(__u64 skb_address, bool received, struct packe
 	} else {
 		return -1;
 	}
-	if (bpf_probe_read_kernel(l4, sizeof(l4), (void *)at))
+	if (at == ip_at + IPV4_HEADER)
+		transport = *(const struct transport *)(ip + IPV4_HEADER);
+	else if (at == ip_at + IPV6_HEADER)
+		transport = *(const struct transport *)(ip + IPV6_HEADER);
+	else if (bpf_probe_read_kernel(&transport, sizeof(transport), (void *)at))
 		return -1;
 	switch (packet->protocol) {
 	case IPPROTO_TCP:
-		packet->sequence = (__u32)l4[4] << 24 | l4[5] << 16 | l4[6] << 8 | l4[7];
-		at += (l4[12] >> 4) * 4;
+		packet->sequence = (__u32)transport.bytes[4] << 24 | transport.bytes[5] << 16 | transport.bytes[6] << 8 | transport.bytes[7];
+		at += (transport.bytes[12] >> 4) * 4;
 		break;
 	case IPPROTO_UDP:
 		at += 8;
 		break;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
-		packet->icmp_type = l4[0];
-		packet->icmp_id = l4[4] << 8 | l4[5];
-		packet->icmp_sequence = l4[6] << 8 | l4[7];
+		packet->icmp_type = transport.bytes[0];
+		packet->icmp_id = transport.bytes[4] << 8 | transport.bytes[5];
+		packet->icmp_sequence = transport.bytes[6] << 8 | transport.bytes[7];
 		packet->icmp_payload = end - at - 8;
 		return 0;
 	default:
 		return 0;
 	}
-	packet->flow = mix(packet->flow, (__u64)l4[0] << 24 | l4[1] << 16 | l4[2] << 8 | l4[3]);
+	packet->flow = mix(packet->flow, (__u64)transport.bytes[0] << 24 | transport.bytes[1] << 16 | transport.bytes[2] << 8 | transport.bytes[3]);
 	packet->header_len = at - link - jumbo;
 	packet->jumbo = jumbo;
 	return 0;

@@ -7,6 +7,7 @@
 #include "config.bpf.h"
 #include "histogram.bpf.h"
 #include "kernel.bpf.h"
+#include "packets.bpf.h"
 #include "sojourn/qdisc_record.h"
 
 /* include/net/sch_generic.h */
@@ -49,6 +50,13 @@ struct {
 	__type(key, __u64);
 	__type(value, __u32);
 } qdisc_ids SEC(".maps");
+
+/*
+ * Where a qdisc's record was found last, 1 + its index: asked before qdisc_ids, as that
+ * costs a call. It may be wrong: the record itself tells (qdisc_hint()).
+ */
+#define QDISC_HINT_BITS	14
+__u32 qdisc_hints[1 << QDISC_HINT_BITS];
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -208,6 +216,9 @@ __noinline __u32 qdisc_first_sight(__u64 qdisc_address, __u64 dev_address, __u32
 		if (!record)
 			return QDISC_IGNORED;
 		qdisc_describe(record, qdisc, dev, queue);
+		histogram_want(record, HISTOGRAM_SOJOURN);
+		if (record->traits & QDISC_PACES || (functions && record->traits & QDISC_IS_PARENT))
+			histogram_want(record, HISTOGRAM_PART);
 		record->root = id;
 	}
 	if (!bpf_map_update_elem(&qdisc_ids, &qdisc_address, &id, BPF_NOEXIST))
@@ -215,8 +226,10 @@ __noinline __u32 qdisc_first_sight(__u64 qdisc_address, __u64 dev_address, __u32
 	/* Another CPU was first, or the map is full. */
 	if (id != QDISC_IGNORED) {
 		record = qdisc_record(id);
-		if (record)
+		if (record) {
 			record->qdisc = 0;
+			histograms_return(record);
+		}
 		bpf_map_push_elem(&free_records, &id, BPF_ANY);
 	}
 	winner = bpf_map_lookup_elem(&qdisc_ids, &qdisc_address);
@@ -226,15 +239,41 @@ __noinline __u32 qdisc_first_sight(__u64 qdisc_address, __u64 dev_address, __u32
 	return QDISC_IGNORED;
 }
 
+static __always_inline __u32 *qdisc_hint(__u64 qdisc)
+{
+	__u32 at = qdisc * 0x9e3779b97f4a7c15ULL >> (64 - QDISC_HINT_BITS);
+
+	barrier_var(at);
+	return &qdisc_hints[at & ((1 << QDISC_HINT_BITS) - 1)];
+}
+
+/* Record index of a qdisc that was seen before, QDISC_IGNORED where it is not wanted. */
+static __always_inline bool qdisc_find(__u64 qdisc, __u32 *id)
+{
+	__u32 *hint = qdisc_hint(qdisc), *known;
+	const struct qdisc_record *record;
+
+	*id = *(volatile __u32 *)hint - 1;
+	record = qdisc_record(*id);
+	if (record && record->qdisc == qdisc && !record->destroyed_ns)
+		return true;
+	known = bpf_map_lookup_elem(&qdisc_ids, &qdisc);
+	if (!known)
+		return false;
+	*id = *known;
+	if (*id != QDISC_IGNORED)
+		*hint = *id + 1;
+	return true;
+}
+
 /* Record index of a qdisc, or QDISC_IGNORED. */
 static __always_inline __u32 qdisc_id(__u64 qdisc, __u64 dev, __u32 queue)
 {
-	__u32 *id = bpf_map_lookup_elem(&qdisc_ids, &qdisc);
+	__u32 id;
 
-	if (id)
-		return *id;
-	return qdisc_first_sight(address_number((void *)qdisc, CELL_FIRST_QDISC),
-				 address_number((void *)dev, CELL_FIRST_DEVICE), queue);
+	if (qdisc_find(qdisc, &id))
+		return id;
+	return qdisc_first_sight(qdisc, address_number((void *)dev, CELL_FIRST_DEVICE), queue);
 }
 
 /* The same where only the qdisc is known. */
@@ -252,17 +291,17 @@ __noinline __u32 qdisc_first_sight_by_address(__u64 qdisc_address)
 /* Record of a qdisc that may not have been seen before. */
 static __always_inline __u32 qdisc_id_by_address(__u64 qdisc_address)
 {
-	__u32 *known = bpf_map_lookup_elem(&qdisc_ids, &qdisc_address);
+	__u32 id;
 
-	return known ? *known : qdisc_first_sight_by_address(qdisc_address);
+	return qdisc_find(qdisc_address, &id) ? id : qdisc_first_sight_by_address(qdisc_address);
 }
 
 /* The same for one that must have been seen when its first packet was offered. */
 static __always_inline __u32 qdisc_known_id(__u64 qdisc)
 {
-	__u32 *id = bpf_map_lookup_elem(&qdisc_ids, &qdisc);
+	__u32 id;
 
-	return id ? *id : QDISC_IGNORED;
+	return qdisc_find(qdisc, &id) ? id : QDISC_IGNORED;
 }
 
 /* Requeues that the kernel counted and that were not handed out again yet. */
@@ -332,14 +371,15 @@ static __always_inline void backlog_change(struct qdisc_record *record, struct q
 	backlog_max(bank, old_bytes + bytes, old_packets + packets);
 }
 
-
-/* A packet was handed on after so long; bank is of the present slice. */
-static __always_inline void record_measured(struct qdisc_record *record, struct qdisc_bank *bank,
-					    __u64 sojourn, __u32 packets)
+/* A packet was handed on now, after so long; bank is of the present slice. */
+static __always_inline void record_measured(__u32 id, struct qdisc_record *record,
+					    struct qdisc_bank *bank, __u64 sojourn,
+					    __u32 packets, __u32 len, __u64 now)
 {
-	histogram_add(&bank->sojourn, sojourn, packets);
+	histogram_add(record, bank, HISTOGRAM_SOJOURN, sojourn, packets);
 	record->counters.measured_packets += packets;
 	record->counters.measured_skbs++;
+	packet_tell(id, PACKET_MEASURED, sojourn, packets, len, now);
 }
 
 #endif

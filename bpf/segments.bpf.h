@@ -21,8 +21,8 @@
 #include "qdisc.bpf.h"
 #include "waiting.bpf.h"
 
-#define SEGMENT_KEY_TAG		(0x5e60ULL << 48)	/* no kernel address begins so */
 #define SEGMENT_BY_ID		(1ULL << 32)		/* apart from page offsets */
+#define SEGMENT_ID_SHIFT	10
 #define SEGMENTS_MAX		65536
 #define SEGMENTS_OLD		64	/* of 64 KiB at an MTU of 1500: 45 */
 
@@ -62,9 +62,22 @@ static __always_inline __u64 segment_flow(const struct packet *packet, __u32 roo
 	return mix(packet->flow, (__u64)level << 32 | (root + 1));
 }
 
+/*
+ * Keys of segments that follow each other within 16 KiB of a flow have buckets side by side
+ * (slot_bucket()), as they are made, and taken, in that order: memory that is read in
+ * order is there in time. Bit 63 is 0, of the address of an skb it is 1; 10 + 4 bits
+ * are of the place in the flow as it is, the others of a hash.
+ */
 static __always_inline __u64 segment_key(__u64 flow, __u64 of_flow)
 {
-	return SEGMENT_KEY_TAG | mix(flow, of_flow) >> 16;
+	return (of_flow & 1023) << 53 | mix(flow, of_flow >> 14) >> 23 << 12 |
+	       (of_flow >> 10 & 15) << 8;
+}
+
+
+static __always_inline __u64 segment_by_id(__u16 id)
+{
+	return SEGMENT_BY_ID | (__u64)id << SEGMENT_ID_SHIFT;
 }
 
 static __always_inline __u64 fragment_key(__u64 flow, __u64 page, __u32 offset)
@@ -99,7 +112,7 @@ static __always_inline __u64 segment_walk_key(const struct segment_walk *walk, _
 	if (walk->protocol == IPPROTO_TCP)
 		return segment_key(walk->flow, walk->sequence);
 	if (walk->position < walk->linear)
-		return segment_key(walk->flow, SEGMENT_BY_ID | (__u16)(walk->id + index));
+		return segment_key(walk->flow, segment_by_id(walk->id + index));
 	return payload_key(walk->place, walk->flow, walk->position - walk->linear);
 }
 
@@ -169,7 +182,7 @@ static __always_inline __u64 udp_key_of_segment(__u64 skb, const struct packet *
 	fragments_read(skb, &fragment, sizeof(fragment), &linear);
 	if (linear <= packet->header_len && fragment.len)
 		return fragment_key(flow, fragment.page, fragment.offset);
-	return segment_key(flow, SEGMENT_BY_ID | packet->id);
+	return segment_key(flow, segment_by_id(packet->id));
 }
 
 /*
@@ -195,6 +208,16 @@ static __always_inline __u64 segment_take(__u64 skb, const struct packet *packet
 	offered = slot_at(at)->offered;
 	slot_clear(at);
 	return offered;
+}
+
+/* The same of an skb whose headers were not read yet; apart, for the sake of the stack. */
+__noinline __u64 segment_match(__u64 skb, __u32 root, __u32 level, __u32 len)
+{
+	struct packet packet = {};
+
+	if (packet_read(skb, false, &packet))
+		return 0;
+	return segment_take(skb, &packet, root, level, len, 0);
 }
 
 #endif

@@ -20,6 +20,7 @@
 #include "histogram.bpf.h"
 #include "offer.bpf.h"
 #include "packet.bpf.h"
+#include "packets.bpf.h"
 #include "probe.bpf.h"
 #include "qdisc.bpf.h"
 #include "segments.bpf.h"
@@ -42,21 +43,24 @@ int BPF_PROG(on_net_dev_queue, struct sk_buff *skb)
 {
 	struct offers *offers = offers_of_this_cpu();
 	struct net_device *dev = skb->dev;
-	__u32 queue = queue_of_skb(skb, dev);
-	__u64 qdisc = qdisc_of_queue(dev, queue);
-	__u32 id = qdisc_id(qdisc, (__u64)dev, queue);
-	__u64 now = bpf_ktime_get_ns();
-	__u32 len = skb->len;
+	__u32 queue, id, len = skb->len;
 	struct offer *offer;
+	__u64 now;
 
 	if (!tracing || !offers)
 		return 0;
+	queue = queue_of_skb(skb, dev);
+	id = qdisc_of_offer(dev, queue);
+	if (id == QDISC_IGNORED && !probe_length(len))
+		return 0;
+	now = bpf_ktime_get_ns();
 	if (id != QDISC_IGNORED) {
 		offer = offer_place(offers, (__u64)dev);
 		if (offer->open)
 			offer_close_silent(offers, offer);
 		offer->dev = (__u64)dev;
-		offer_open(offer, address_number(skb, CELL_QDISC), id, len, now);
+		offer_open(offers, offer, address_number(skb, CELL_QDISC), id, len,
+			   gso_of_skb(skb), now);
 	}
 	if (probe_length(len))
 		probe_seen(address_number(skb, CELL_QDISC), PROBE_OFFERED,
@@ -117,11 +121,12 @@ int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *t
 	record = qdisc_record(offer->record);
 	bank = qdisc_bank(offer->record);
 	if (!record || !bank) {
-		offer->open = 0;
+		offer_close(offers, offer);
 		return 0;
 	}
 	offer_queued(offers, offer, skb->len);
-	enqueue_backlog(record, bank, qdisc, offer->len, bpf_ktime_get_ns());
+	enqueue_backlog(record, bank, qdisc, offer->len,
+			qdisc_counts_per_cpu(record) ? bpf_ktime_get_ns() : offer->offered_ns);
 	return 0;
 }
 
@@ -156,11 +161,14 @@ int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *t
 	struct qdisc_bank *bank;
 	int i;
 
-	if (offers)
-		offers_not_bypassed(offers, (__u64)txq->dev);
-	if (!tracing || !skb)
+	/* two of three events tell that there was none */
+	if (!skb)
 		return 0;
-	out.record = qdisc_known_id((__u64)qdisc);
+	if (offers && offers->open)
+		offers_not_bypassed(offers, (__u64)txq->dev);
+	if (!tracing)
+		return 0;
+	out.record = qdisc_known_id(address_number(qdisc, CELL_DEQUEUE));
 	if (out.record == QDISC_IGNORED)
 		return 0;
 	record = qdisc_record(out.record);
@@ -171,14 +179,14 @@ int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *t
 	if (!qdisc_counts_per_cpu(record))
 		backlog_set(record, bank, qdisc->qstats.backlog, qdisc->q.qlen, out.now);
 	for (i = 0; i < DEQUEUE_DIRECT && skb; i++) {
-		out.skb = address_number(skb, CELL_DEQUEUE_NEXT);
+		out.skb = address_number(skb, CELL_DEQUEUE);
 		out.len = skb->len;
 		hand_out_one(out.skb, out.now, out.record, out.len);
 		skb = skb->next;
 	}
 	if (!skb)
 		return 0;
-	out.skb = address_number(skb, CELL_DEQUEUE_NEXT);
+	out.skb = address_number(skb, CELL_DEQUEUE);
 	repeat(DEQUEUE_MOST, hand_out_next, &out, DEQUEUE_OLD);
 	return 0;
 }
@@ -209,16 +217,19 @@ int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_
 	address = address_number(skb, CELL_TRANSMIT);
 	if (address != offer->skb && !offer->consumed)
 		return 0;
-	offer->open = 0;
+	offer_close(offers, offer);
 	record = qdisc_record(offer->record);
 	bank = qdisc_bank(offer->record);
 	if (!record || !bank)
 		return 0;
-	histogram_add(&bank->sojourn, 0, offer->packets);
+	histogram_add(record, bank, HISTOGRAM_SOJOURN, 0, offer->packets);
 	if (record->traits & QDISC_PACES || (functions && record->traits & QDISC_IS_PARENT))
-		histogram_add(&bank->part, 0, offer->packets);
+		histogram_add(record, bank, HISTOGRAM_PART, 0, offer->packets);
 	record->counters.bypassed_packets += offer->packets;
 	record->counters.bypassed_skbs++;
+	if (tell_packets)
+		packet_tell(offer->record, PACKET_BYPASSED, 0, offer->packets, offer->len,
+			    bpf_ktime_get_ns());
 	slot = slot_at(offer->slot);
 	if (!offer_has_slot(offer))
 		return 0;
@@ -270,14 +281,14 @@ int BPF_PROG(on_consume_skb, struct sk_buff *skb)
 	if (!offer) {
 		if (enqueue_is_deferred())
 			consume_deferred(address_number(skb, CELL_CONSUME));
-		else if (any_offer_open(offers))
+		else if (offers->open)
 			consume_waiting(address_number(skb, CELL_CONSUME));
 		return 0;
 	}
 	if (offer_has_slot(offer) && slot_at(offer->slot)->state == SLOT_OFFERED)
 		offer_consumed(offers, offer);
 	else
-		offer->open = 0;	/* queued without a word, and gone since */
+		offer_close(offers, offer);	/* queued without a word, and gone since */
 	return 0;
 }
 
@@ -321,7 +332,7 @@ int BPF_PROG(on_qdisc_reset, struct Qdisc *qdisc)
 	struct purge purge = {};
 	struct qdisc_record *record;
 
-	purge.record = qdisc_known_id((__u64)qdisc);
+	purge.record = qdisc_known_id(address_number(qdisc, CELL_RESET));
 	if (purge.record == QDISC_IGNORED)
 		return 0;
 	record = qdisc_record(purge.record);
@@ -399,6 +410,14 @@ SEC("raw_tp/qdisc_create")
 int walk_qdiscs(void *ctx)
 {
 	walk_all();
+	return 0;
+}
+
+/* Run by the loader on each CPU, never attached. */
+SEC("raw_tp/qdisc_create")
+int flush_packets(void *ctx)
+{
+	packets_flush();
 	return 0;
 }
 

@@ -53,7 +53,8 @@ static __always_inline __s64 stamp_time(__u64 skb, __u32 stamp, __u64 offered, _
 
 /*
  * A root hands out a packet that was offered at that (packed) time: add to its leaf's
- * record, and to the root's own part what is left.
+ * record, and to the root's own part what is left. len: of the skb, 0 where it cannot be a
+ * probe.
  */
 static __always_inline void stamp_add(struct qdisc_record *root, struct qdisc_bank *bank,
 				      __u64 skb, __u64 offered, __u64 sojourn, __u64 now,
@@ -72,11 +73,12 @@ static __always_inline void stamp_add(struct qdisc_record *root, struct qdisc_ba
 	}
 	if (time > (__s64)sojourn)
 		time = sojourn;
-	record_measured(leaf, leaf_bank, time, packets);
-	histogram_add(&bank->part, sojourn - time, packets);
+	record_measured(id, leaf, leaf_bank, time, packets, len, now);
+	histogram_want(root, HISTOGRAM_PART);
+	histogram_add(root, bank, HISTOGRAM_PART, sojourn - time, packets);
 	leaf->counters.offered_packets += packets;
 	leaf->counters.offered_skbs++;
-	if (probe_length(len))
+	if (len && probe_length(len))
 		probe_seen(skb, PROBE_HANDED_UP, id, now, now - time);
 }
 

@@ -4,9 +4,10 @@
  * address of its skb, or a key made from its headers where a GSO skb is cut
  * into segments), when it was offered, to which record, and how long it was.
  *
- * A key has two buckets of four slots (two cache lines each). A slot stays behind
- * when its packet is handed out, so that a requeue is known for one; such slots
- * are free for others.
+ * A key has four buckets of four slots (two cache lines each). A bucket that was full of
+ * waiting packets when one more came is marked: only then is the next one looked at. A slot
+ * stays behind when its packet is handed out, so that a requeue is known for one; such
+ * slots are free for others.
  */
 #ifndef SOJOURN_WAITING_BPF_H
 #define SOJOURN_WAITING_BPF_H
@@ -26,8 +27,14 @@
 #define SLOT_MASK	(SLOTS - 1)
 #define SLOT_NONE	(~0u)
 
+#define SLOTS_OF_BUCKET	4
+#define BUCKETS_OF_KEY	4
+
+/* Which buckets were full once; of the same size in both objects. */
+__u8 slot_overflowed[(1 << 18) / SLOTS_OF_BUCKET];
+
 /* Last of the global data: its size differs between the objects. */
-struct slot slots[SLOTS] __attribute__((aligned(64)));
+struct slot slots[SLOTS] __attribute__((aligned(128)));
 
 /* The verifier of older kernels forgets what an OR of two small numbers is: the mask must stay. */
 static __always_inline struct slot *slot_at(__u32 at)
@@ -59,26 +66,31 @@ static __always_inline __u32 slot_packets(const struct slot *slot)
 
 /*
  * First slot of a key's first bucket. skbs that the slab hands out one after
- * the other (256 bytes apart) have buckets side by side; the low bits tell levels (levels.bpf.h).
+ * the other (256 bytes apart) have buckets side by side; the low bits tell levels
+ * (levels.bpf.h). The highest ones are the same of all addresses; of segments
+ * (segments.bpf.h) they are not to count here.
  */
 static __always_inline __u32 slot_bucket(__u64 key)
 {
-	__u64 page = (key >> 12 ^ (key & 63) << 32) * 0x9e3779b97f4a7c15ULL;
+	__u64 page = (key << 11 >> 23 ^ (key & 63) << 32) * 0x9e3779b97f4a7c15ULL;
 
 	return ((page >> 40 << 6) | (key >> 8 & 15) << 2) & SLOT_MASK;
 }
 
-static __always_inline __u32 slot_second_bucket(__u64 key)
+/* First slot of the n-th bucket of a key. */
+static __always_inline __u32 slot_bucket_of(__u64 key, __u32 n)
 {
-	return ((key ^ key >> 21) * 0xd6e8feb86659fd93ULL >> 40 << 2) & SLOT_MASK;
+	if (!n)
+		return slot_bucket(key);
+	return ((key ^ key >> 21) * (0xd6e8feb86659fd93ULL + 2 * n) >> 40 << 2) & SLOT_MASK;
 }
 
-#define SLOT_CANDIDATES	8
-
-/* The i-th of the slots that a key may have. */
-static __always_inline __u32 slot_candidate(__u64 key, __u32 i)
+/* Look further than this bucket? */
+static __always_inline __u8 *slot_overflow(__u32 bucket)
 {
-	return (i < 4 ? slot_bucket(key) : slot_second_bucket(key)) | (i & 3);
+	bucket /= SLOTS_OF_BUCKET;
+	barrier_var(bucket);
+	return &slot_overflowed[bucket & (SLOTS / SLOTS_OF_BUCKET - 1)];
 }
 
 /* How long the packet of a slot waited until it was handed out. */
@@ -97,14 +109,18 @@ static __always_inline bool slot_waits(const struct slot *slot)
 /* Slot of the key, waiting or handed out, or SLOT_NONE. */
 __noinline __u32 slot_find(__u64 key)
 {
+	__u32 n, i, bucket;
 	struct slot *slot;
-	__u32 i, at;
 
-	for (i = 0; i < SLOT_CANDIDATES; i++) {
-		at = slot_candidate(key, i);
-		slot = slot_at(at);
-		if (slot->key == key && slot->state >= SLOT_OFFERED)
-			return at;
+	for (n = 0; n < BUCKETS_OF_KEY; n++) {
+		bucket = slot_bucket_of(key, n);
+		for (i = 0; i < SLOTS_OF_BUCKET; i++) {
+			slot = slot_at(bucket + i);
+			if (slot->key == key && slot->state >= SLOT_OFFERED)
+				return bucket + i;
+		}
+		if (!*slot_overflow(bucket))
+			break;
 	}
 	return SLOT_NONE;
 }
@@ -113,25 +129,29 @@ __noinline __u32 slot_find(__u64 key)
  * Slot of the key whose packet still waits. Header keys may stand more than
  * once (a segment sent again while the first still waits): the one offered at
  * that very time, packed, where offered is not 0 and there is such a one, else
- * the oldest.
+ * the oldest of those in the first bucket that has any.
  */
 __noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
 {
-	__u32 i, at, found = SLOT_NONE;
+	__u32 n, i, bucket, found = SLOT_NONE;
 	__u64 oldest = 0;
 	struct slot *slot;
 
-	for (i = 0; i < SLOT_CANDIDATES; i++) {
-		at = slot_candidate(key, i);
-		slot = slot_at(at);
-		if (slot->key != key || !slot_waits(slot))
-			continue;
-		if (slot->offered == offered)
-			return at;
-		if (found == SLOT_NONE || (__s64)(slot->offered - oldest) < 0) {
-			found = at;
-			oldest = slot->offered;
+	for (n = 0; n < BUCKETS_OF_KEY; n++) {
+		bucket = slot_bucket_of(key, n);
+		for (i = 0; i < SLOTS_OF_BUCKET; i++) {
+			slot = slot_at(bucket + i);
+			if (slot->key != key || !slot_waits(slot))
+				continue;
+			if (slot->offered == offered)
+				return bucket + i;
+			if (found == SLOT_NONE || (__s64)(slot->offered - oldest) < 0) {
+				found = bucket + i;
+				oldest = slot->offered;
+			}
 		}
+		if ((found != SLOT_NONE && !offered) || !*slot_overflow(bucket))
+			break;
 	}
 	return found;
 }
@@ -141,31 +161,38 @@ static __always_inline bool slot_take(__u32 at, __u32 from)
 	return compare_and_swap(&slot_at(at)->state, from, SLOT_TAKEN);
 }
 
+static __always_inline __u32 slot_take_in(__u32 bucket, __u32 from)
+{
+	__u32 i;
+
+	for (i = 0; i < SLOTS_OF_BUCKET; i++) {
+		if (slot_is_others(i))
+			continue;
+		if (slot_at(bucket + i)->state == from && slot_take(bucket + i, from))
+			return bucket + i;
+	}
+	return SLOT_NONE;
+}
+
 /*
  * A slot for a key that has none, to be filled by slot_fill(): a free one, else
  * one that remembers a packet handed out, else somebody's.
  */
 __noinline __u32 slot_claim(__u64 key)
 {
-	__u32 i, at;
+	__u32 n, at, bucket;
 
-	for (i = 0; i < SLOT_CANDIDATES; i++) {
-		if (slot_is_others(i))
-			continue;
-		at = slot_candidate(key, i);
-		if (slot_at(at)->state == SLOT_FREE && slot_take(at, SLOT_FREE))
+	for (n = 0; n < BUCKETS_OF_KEY; n++) {
+		bucket = slot_bucket_of(key, n);
+		at = slot_take_in(bucket, SLOT_FREE);
+		if (at == SLOT_NONE)
+			at = slot_take_in(bucket, SLOT_HANDED_OUT);
+		if (at != SLOT_NONE)
 			return at;
-	}
-	for (i = 0; i < SLOT_CANDIDATES; i++) {
-		if (slot_is_others(i))
-			continue;
-		at = slot_candidate(key, i);
-		if (slot_at(at)->state == SLOT_HANDED_OUT &&
-		    slot_take(at, SLOT_HANDED_OUT))
-			return at;
+		*slot_overflow(bucket) = 1;
 	}
 	count(&losses.slot_overwrites, 1);
-	at = slot_candidate(key, key >> 12 & (SLOT_CANDIDATES - 1));
+	at = slot_bucket(key) + (key >> 12 & (SLOTS_OF_BUCKET - 1));
 	slot_at(at)->state = SLOT_TAKEN;
 	return at;
 }

@@ -29,16 +29,16 @@ void histogram_add_value(struct histogram *histogram, __u64 value, __u64 weight)
 	widen(histogram, value, value);
 }
 
-void histogram_add_bank(struct histogram *histogram, const struct histogram_bank *bank)
+void histogram_add_slice(struct histogram *histogram, const struct histogram_slice *slice)
 {
 	unsigned int bucket;
 
-	/* A bank may hold only the taking back of a sample: unsigned addition wraps to the right sum. */
-	histogram->count += (__u64)bank->count;
-	histogram->sum += bank->sum;
+	/* A slice may hold only the taking back of a sample: unsigned addition wraps to the right sum. */
+	histogram->count += (__u64)slice->count;
+	histogram->sum += slice->sum;
 	for (bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++)
-		histogram->counts[bucket] += bank->counts[bucket];
-	widen(histogram, bank->min, bank->max);
+		histogram->counts[bucket] += slice->counts[bucket];
+	widen(histogram, slice->min, slice->max);
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from)

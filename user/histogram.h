@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Histograms on the user side: sums of the kernel's banks, percentiles, figures. */
+/* Histograms on the user side: sums of slices, percentiles, figures. */
 #ifndef SOJOURN_USER_HISTOGRAM_H
 #define SOJOURN_USER_HISTOGRAM_H
 
 #include <linux/types.h>
 
 #include "sojourn/histogram.h"
+
+/*
+ * What came to a histogram of the kernel's in one slice of time. Counts are packets. A
+ * requeued packet takes its first sample back and adds a longer one, perhaps in another
+ * slice: the counts are therefore signed, and only their sum over all slices is one.
+ */
+struct histogram_slice {
+	__s64 count;
+	__s64 sum;		/* ns; packets times their sojourn */
+	__u64 min;		/* ns; ~0 when empty */
+	__u64 max;		/* ns */
+	__s32 counts[HISTOGRAM_BUCKETS];
+};
 
 struct histogram {
 	__u64 count;		/* packets */
@@ -25,7 +38,7 @@ struct summary {
 
 void histogram_init(struct histogram *histogram);
 void histogram_add_value(struct histogram *histogram, __u64 value, __u64 weight);
-void histogram_add_bank(struct histogram *histogram, const struct histogram_bank *bank);
+void histogram_add_slice(struct histogram *histogram, const struct histogram_slice *slice);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 /*

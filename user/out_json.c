@@ -802,7 +802,7 @@ static cJSON *losses_json(const struct result *result)
 	add_u64(object, "ring_full", losses->ring_full);
 	add_u64(object, "slot_overwrites", losses->slot_overwrites);
 	add_u64(object, "flow_misses", losses->flow_misses);
-	add_u64(object, "events_late", losses->slices_late);
+	add_u64(object, "events_late", losses->samples_missing);
 	add_u64(object, "unmatched", losses->unmatched);
 	add_u64(object, "records_full", losses->records_full);
 	add_u64(object, "recursion_misses", losses->recursion_misses);

@@ -715,7 +715,7 @@ static void add_losses(const struct result *result, FILE *stream)
 	add_loss(stream, &count, "GSO segments not matched", losses->flow_misses);
 	add_loss(stream, &count, "other packets not matched", losses->unmatched);
 	add_loss(stream, &count, "packets of qdiscs without a record", losses->records_full);
-	add_loss(stream, &count, "samples later than their slice", losses->slices_late);
+	add_loss(stream, &count, "packets in no histogram", losses->samples_missing);
 	add_loss(stream, &count, "runs skipped by the kernel", losses->recursion_misses);
 	add_loss(stream, &count, "negative sojourns taken as 0", losses->negative);
 	add_loss(stream, &count, "packets whose end was not seen", losses->stale);

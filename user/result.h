@@ -42,7 +42,7 @@ struct qdisc_sample {
 	__u64 begin_ns, end_ns;
 	struct sample_histogram sojourn;
 	struct sample_histogram before_drop;	/* wait of those dropped inside */
-	struct sample_histogram part;	/* exclusive or paced time, see struct qdisc_bank */
+	struct sample_histogram part;	/* exclusive or paced time, see HISTOGRAM_PART */
 	__u64 backlog_bytes_max, backlog_packets_max;
 	double backlog_bytes_mean, backlog_packets_mean;
 	__u64 backlog_bytes, backlog_packets;

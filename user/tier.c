@@ -23,6 +23,9 @@
 #define IPV4_ICMP	(20 + 8)
 #define IPV6_ICMP	(40 + 8)
 
+/* Room for half a second of 1 million packets. */
+#define PACKETS_RING_BYTES	(16u << 20)
+
 /*
  * A qdisc has its place in the tree a moment after it was made: the tree is walked when
  * qdiscs were made, and again that much later.
@@ -39,8 +42,8 @@ struct tier {
 	struct tracer_hook hooks[TRACEPOINTS_MAX];	/* tracepoints */
 	size_t hook_count;
 	struct tracer_hook *all_hooks;	/* the list last given out */
-	void *records, *banks;
-	size_t records_size, banks_size;
+	void *records, *banks, *histograms;
+	size_t records_size, banks_size, histograms_size;
 	unsigned int max_qdiscs;
 	__u32 created;			/* qdiscs made when the tree was walked last */
 	__u64 walk_again_ns;		/* 0: not */
@@ -59,9 +62,19 @@ static void set_options(struct sojourn_bpf *bpf, const struct tracer_options *op
 	}
 	bpf->rodata->clock_tai_ahead_ns = clock_ns(CLOCK_TAI) - clock_ns(CLOCK_MONOTONIC);
 	bpf->rodata->clock_real_ahead_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	bpf->rodata->tell_packets = options->packets;
+	bpf_program__set_autoload(bpf->progs.flush_packets, options->packets);
+	if (options->packets)
+		bpf_map__set_max_entries(bpf->maps.events, PACKETS_RING_BYTES);
 	bpf_program__set_autoload(bpf->progs.on_netif_receive_skb, options->probes);
 	bpf_program__set_autoload(bpf->progs.on_tcp_probe, options->tcp);
 	bpf_program__set_autoload(bpf->progs.on_tcp_retransmit_skb, options->tcp);
+}
+
+/* Each qdisc has one; parents, those that pace and those that drop have one more. */
+static unsigned int most_histograms(unsigned int max_qdiscs)
+{
+	return max_qdiscs + max_qdiscs / 2 + 16;
 }
 
 static int size_maps(struct sojourn_bpf *bpf, unsigned int max_qdiscs)
@@ -73,6 +86,11 @@ static int size_maps(struct sojourn_bpf *bpf, unsigned int max_qdiscs)
 		failed = bpf_map__set_max_entries(bpf->maps.free_records, max_qdiscs);
 	if (!failed)
 		failed = bpf_map__set_max_entries(bpf->maps.qdisc_banks, max_qdiscs * QDISC_BANKS);
+	if (!failed)
+		failed = bpf_map__set_max_entries(bpf->maps.histograms, most_histograms(max_qdiscs));
+	if (!failed)
+		failed = bpf_map__set_max_entries(bpf->maps.free_histograms,
+						  most_histograms(max_qdiscs));
 	return failed;
 }
 
@@ -121,16 +139,26 @@ static int want_device(struct tier *tier, const char *device, struct error *erro
 	return 0;
 }
 
+/* With the numbers of all its places. */
+static int fill_queue(const struct bpf_map *map, struct error *error)
+{
+	__u32 i;
+
+	for (i = 0; i < bpf_map__max_entries(map); i++)
+		if (bpf_map_update_elem(bpf_map__fd(map), NULL, &i, BPF_ANY))
+			return error_set_errno(error, EXIT_CANNOT, "cannot fill a BPF map");
+	return 0;
+}
+
 static int fill_maps(struct tier *tier, const struct tracer_options *options, struct error *error)
 {
 	const __u32 *probe_netns = options->netns;
 	size_t probe_netns_count = options->netns_count;
 	__u32 i;
 
-	for (i = 0; i < tier->max_qdiscs; i++)
-		if (bpf_map_update_elem(bpf_map__fd(tier->bpf->maps.free_records), NULL, &i,
-					BPF_ANY))
-			return error_set_errno(error, EXIT_CANNOT, "cannot fill a BPF map");
+	if (fill_queue(tier->bpf->maps.free_records, error) ||
+	    fill_queue(tier->bpf->maps.free_histograms, error))
+		return -1;
 	if (options->probe_netns) {
 		probe_netns = options->probe_netns;
 		probe_netns_count = options->probe_netns_count;
@@ -178,9 +206,21 @@ void tier_close(struct tier *tier)
 		munmap(tier->records, tier->records_size);
 	if (tier->banks)
 		munmap(tier->banks, tier->banks_size);
+	if (tier->histograms)
+		munmap(tier->histograms, tier->histograms_size);
 	sojourn_bpf__destroy(tier->bpf);
 	free(tier->all_hooks);
 	free(tier);
+}
+
+/* On each CPU that is there, in turn; on one that is not nothing waits for long. */
+void tier_flush_packets(struct tier *tier)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .flags = BPF_F_TEST_RUN_ON_CPU);
+	int cpus = libbpf_num_possible_cpus();
+
+	for (options.cpu = 0; (int)options.cpu < cpus; options.cpu++)
+		bpf_prog_test_run_opts(bpf_program__fd(tier->bpf->progs.flush_packets), &options);
 }
 
 /* Let the kernel side look at every qdisc that there is. */
@@ -328,7 +368,8 @@ static int load(struct tier *tier, struct error *error)
 		return -1;
 	tier->records = map_array(bpf->maps.qdisc_records, &tier->records_size);
 	tier->banks = map_array(bpf->maps.qdisc_banks, &tier->banks_size);
-	if (!tier->records || !tier->banks)
+	tier->histograms = map_array(bpf->maps.histograms, &tier->histograms_size);
+	if (!tier->records || !tier->banks || !tier->histograms)
 		return error_set_errno(error, EXIT_CANNOT, "cannot map the tracer's tables");
 	return 0;
 }
@@ -360,6 +401,8 @@ struct tier *tier_open(const struct tracer_options *options, struct tier_view *v
 	view->slice = &tier->bpf->bss->slice;
 	view->records = tier->records;
 	view->banks = tier->banks;
+	view->histograms = tier->histograms;
+	view->max_histograms = most_histograms(tier->max_qdiscs);
 	view->max_qdiscs = tier->max_qdiscs;
 	view->events_fd = bpf_map__fd(tier->bpf->maps.events);
 	return tier;

@@ -24,7 +24,8 @@ struct tier_view {
 	volatile __u32 *slice;		/* the slice that samples go to */
 	const struct qdisc_record *records;
 	struct qdisc_bank *banks;	/* record * QDISC_BANKS + slice % QDISC_BANKS */
-	unsigned int max_qdiscs;
+	const struct histogram_counts *histograms;	/* at qdisc_record.histograms[] - 1 */
+	unsigned int max_qdiscs, max_histograms;
 	int events_fd;			/* ring buffer */
 };
 
@@ -44,6 +45,9 @@ int tier_attach(struct tier *tier, struct error *error);
  * Cheap where none was made; to be called often.
  */
 void tier_follow(struct tier *tier);
+
+/* Send the packets that the CPUs have collected and not sent yet (tracer_options.packets). */
+void tier_flush_packets(struct tier *tier);
 
 /* No program runs any more when it returns. */
 void tier_detach(struct tier *tier);

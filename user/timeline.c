@@ -50,27 +50,27 @@ void timeline_free(struct timeline *timeline)
 	free(timeline);
 }
 
-/* A bank with only those of its buckets that are not empty. */
-static int sample_of_bank(const struct histogram_bank *bank, struct sample_histogram *sample)
+/* A slice with only those of its buckets that are not empty. */
+static int sample_of_histogram(const struct histogram_slice *slice, struct sample_histogram *sample)
 {
 	unsigned int bucket, used = 0;
 
-	sample->count = bank->count;
-	sample->sum = bank->sum;
-	sample->min = bank->min;
-	sample->max = bank->max;
+	sample->count = slice->count;
+	sample->sum = slice->sum;
+	sample->min = slice->min;
+	sample->max = slice->max;
 	for (bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++)
-		used += bank->counts[bucket] != 0;
+		used += slice->counts[bucket] != 0;
 	if (!used)
 		return 0;
 	sample->parts = calloc(used, sizeof(*sample->parts));
 	if (!sample->parts)
 		return -1;
 	for (bucket = 0; bucket < HISTOGRAM_BUCKETS; bucket++) {
-		if (!bank->counts[bucket])
+		if (!slice->counts[bucket])
 			continue;
 		sample->parts[sample->part_count].bucket = (__u16)bucket;
-		sample->parts[sample->part_count++].count = bank->counts[bucket];
+		sample->parts[sample->part_count++].count = slice->counts[bucket];
 	}
 	return 0;
 }
@@ -89,9 +89,9 @@ static int sample_of_slice(const struct tracer_slice *slice, struct qdisc_sample
 		.backlog_packets = slice->backlog_packets,
 		.delta = slice->delta,
 	};
-	if (!sample_of_bank(slice->sojourn, &sample->sojourn) &&
-	    !sample_of_bank(slice->wait_before_drop, &sample->before_drop) &&
-	    !sample_of_bank(slice->part, &sample->part))
+	if (!sample_of_histogram(slice->sojourn, &sample->sojourn) &&
+	    !sample_of_histogram(slice->wait_before_drop, &sample->before_drop) &&
+	    !sample_of_histogram(slice->part, &sample->part))
 		return 0;
 	free(sample->sojourn.parts);
 	free(sample->before_drop.parts);

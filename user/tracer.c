@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "histogram_snapshot.h"
 #include "tier.h"
 #include "tracer.h"
 
@@ -13,12 +14,6 @@
 #define MOST_QDISCS		16384	/* 16 bits of a slot, and memory */
 #define DEFAULT_SLICE_NS	100000000ULL
 #define DEFAULT_TCP_INTERVAL_NS	10000000ULL
-
-/*
- * A slice's bank is read two slices later, when no program that began in it can
- * run any more; until then what was known at its end waits here.
- */
-#define SLICES_KEPT		3
 
 struct record_moment {
 	struct qdisc_counters counters;
@@ -38,10 +33,23 @@ struct tracer {
 	struct tracer_options options;
 	struct ring_buffer *ring;
 	__u32 slice;			/* the open one */
-	struct slice_moment ends[SLICES_KEPT + 1];	/* of slice n: ends[n % 4] */
+	struct slice_moment ends[2];	/* of slice n: ends[n % 2] */
+	struct histogram_snapshot *snapshots;	/* of each histogram when it was read last */
+	struct qdisc_bank *banks_read;	/* by record: the bank of the last slice, when it was read */
+	struct histogram_slice *out;	/* of the slice that is given out: QDISC_HISTOGRAMS */
 	__u64 *sampled;			/* packets in slices given out, by record */
 	bool attached;
 };
+
+static void give_packets(const struct tracer_sink *sink, const struct packets_event *event,
+			 size_t size)
+{
+	if (!sink->packets || size < offsetof(struct packets_event, packets) ||
+	    event->count > PACKETS_OF_EVENT ||
+	    size < offsetof(struct packets_event, packets[event->count]))
+		return;
+	sink->packets(sink->context, event->packets, event->count);
+}
 
 static int on_event(void *context, void *data, size_t size)
 {
@@ -60,6 +68,9 @@ static int on_event(void *context, void *data, size_t size)
 		if (sink->tcp && size >= sizeof(struct tcp_event))
 			sink->tcp(sink->context, data);
 		break;
+	case EVENT_PACKETS:
+		give_packets(sink, data, size);
+		break;
 	case EVENT_RETRANSMIT:
 		if (sink->retransmit && size >= sizeof(struct retransmit_event))
 			sink->retransmit(sink->context, data);
@@ -75,10 +86,11 @@ static struct qdisc_bank *bank_of(struct tracer *tracer, unsigned int record, __
 
 static void bank_clear(struct qdisc_bank *bank)
 {
+	unsigned int i;
+
 	memset(bank, 0, sizeof(*bank));
-	bank->sojourn.min = ~0ULL;
-	bank->wait_before_drop.min = ~0ULL;
-	bank->part.min = ~0ULL;
+	for (i = 0; i < QDISC_HISTOGRAMS; i++)
+		bank->extremes[i].min = ~0ULL;
 }
 
 static int allocate(struct tracer *tracer)
@@ -87,15 +99,20 @@ static int allocate(struct tracer *tracer)
 	unsigned int i;
 
 	tracer->sampled = calloc(count, sizeof(*tracer->sampled));
-	if (!tracer->sampled)
+	tracer->banks_read = calloc(count, sizeof(*tracer->banks_read));
+	tracer->snapshots = calloc(tracer->view.max_histograms, sizeof(*tracer->snapshots));
+	tracer->out = calloc(QDISC_HISTOGRAMS, sizeof(*tracer->out));
+	if (!tracer->sampled || !tracer->banks_read || !tracer->snapshots || !tracer->out)
 		return -1;
-	for (i = 0; i < SLICES_KEPT + 1; i++) {
+	for (i = 0; i < 2; i++) {
 		tracer->ends[i].records = calloc(count, sizeof(struct record_moment));
 		if (!tracer->ends[i].records)
 			return -1;
 	}
 	for (i = 0; i < count * QDISC_BANKS; i++)
 		bank_clear(&tracer->view.banks[i]);
+	for (i = 0; i < count; i++)
+		bank_clear(&tracer->banks_read[i]);
 	return 0;
 }
 
@@ -193,21 +210,52 @@ static void counters_subtract(struct qdisc_counters *from, const struct qdisc_co
 		to[i] -= by[i];
 }
 
+/*
+ * The histograms of a record as of the end of the slice. Where none of its counters moved there
+ * is nothing to read: what is on its way to a histogram moves them too, at last.
+ */
+static void take_histograms(struct tracer *tracer, unsigned int record, __u32 slice)
+{
+	const __u32 *places = tracer->view.records[record].histograms;
+	struct qdisc_bank then = tracer->banks_read[record];
+	const struct qdisc_bank *before = bank_of(tracer, record, slice - 1);
+	bool moved = memcmp(&tracer->ends[slice % 2].records[record].counters,
+			    &tracer->ends[(slice - 1) % 2].records[record].counters,
+			    sizeof(struct qdisc_counters));
+	unsigned int i;
+	__u32 at;
+
+	tracer->banks_read[record] = *bank_of(tracer, record, slice);
+	for (i = 0; i < QDISC_HISTOGRAMS; i++) {
+		at = *(volatile const __u32 *)&places[i];
+		memset(&tracer->out[i], 0, sizeof(tracer->out[i]));
+		tracer->out[i].min = ~0ULL;
+		if (moved && at && at <= tracer->view.max_histograms &&
+		    !histogram_snapshot_take(&tracer->snapshots[at - 1],
+					     &tracer->view.histograms[at - 1], &tracer->out[i]))
+			histogram_slice_bound(&tracer->out[i],
+					      &tracer->banks_read[record].extremes[i],
+					      &before->extremes[i], &then.extremes[i]);
+	}
+	/* read for the second time, and not to be used before the next slice but one */
+	bank_clear(bank_of(tracer, record, slice - 1));
+}
+
 static void give_slice(struct tracer *tracer, unsigned int record, __u32 slice)
 {
-	const struct slice_moment *begin = &tracer->ends[(slice - 1) % (SLICES_KEPT + 1)];
-	const struct slice_moment *end = &tracer->ends[slice % (SLICES_KEPT + 1)];
+	const struct slice_moment *begin = &tracer->ends[(slice - 1) % 2];
+	const struct slice_moment *end = &tracer->ends[slice % 2];
 	const struct record_moment *from = &begin->records[record];
 	const struct record_moment *to = &end->records[record];
-	struct qdisc_bank *bank = bank_of(tracer, record, slice);
+	const struct qdisc_bank *bank = &tracer->banks_read[record];
 	double length = (double)(end->time_ns - begin->time_ns);
 	struct tracer_slice out = {
 		.qdisc = record,
 		.begin_ns = begin->time_ns,
 		.end_ns = end->time_ns,
-		.sojourn = &bank->sojourn,
-		.wait_before_drop = &bank->wait_before_drop,
-		.part = &bank->part,
+		.sojourn = &tracer->out[HISTOGRAM_SOJOURN],
+		.wait_before_drop = &tracer->out[HISTOGRAM_WAIT_BEFORE_DROP],
+		.part = &tracer->out[HISTOGRAM_PART],
 		.backlog_bytes = to->backlog_bytes,
 		.backlog_packets = to->backlog_packets,
 		.backlog_bytes_max = bank->backlog_bytes_max,
@@ -224,10 +272,9 @@ static void give_slice(struct tracer *tracer, unsigned int record, __u32 slice)
 		out.backlog_bytes_mean = (to->backlog_byte_ns - from->backlog_byte_ns) / length;
 		out.backlog_packets_mean = (to->backlog_packet_ns - from->backlog_packet_ns) / length;
 	}
-	tracer->sampled[record] += bank->sojourn.count;
+	tracer->sampled[record] += out.sojourn->count;
 	if (tracer->options.sink.slice)
 		tracer->options.sink.slice(tracer->options.sink.context, &out);
-	bank_clear(bank);
 }
 
 /* Give out one closed slice, of every record that was there. */
@@ -236,8 +283,10 @@ static void give_slices(struct tracer *tracer, __u32 slice)
 	unsigned int i;
 
 	for (i = 0; i < tracer->view.max_qdiscs; i++)
-		if (tracer->view.records[i].qdisc)
+		if (tracer->view.records[i].qdisc) {
+			take_histograms(tracer, i, slice);
 			give_slice(tracer, i, slice);
+		}
 }
 
 /* Slices count from 1: the moment of slice 0 is the begin. */
@@ -255,13 +304,14 @@ int tracer_attach(struct tracer *tracer, struct error *error)
 
 __u64 tracer_cut(struct tracer *tracer)
 {
-	struct slice_moment *end = &tracer->ends[tracer->slice % (SLICES_KEPT + 1)];
+	struct slice_moment *end = &tracer->ends[tracer->slice % 2];
 
 	*tracer->view.slice = tracer->slice + 1;
 	read_moment(tracer, end);
+	if (tracer->options.packets)
+		tier_flush_packets(tracer->tier);
+	give_slices(tracer, tracer->slice);
 	tracer->slice++;
-	if (tracer->slice > 2)
-		give_slices(tracer, tracer->slice - 2);
 	return end->time_ns;
 }
 
@@ -274,7 +324,7 @@ int tracer_poll(struct tracer *tracer, struct error *error)
 		return error_set_errno(error, EXIT_INCOMPLETE, "cannot read the BPF ring buffer");
 	}
 	if (tracer->attached &&
-	    clock_ns(CLOCK_MONOTONIC) - tracer->ends[(tracer->slice - 1) % (SLICES_KEPT + 1)].time_ns >=
+	    clock_ns(CLOCK_MONOTONIC) - tracer->ends[(tracer->slice - 1) % 2].time_ns >=
 		    tracer->options.slice_ns)
 		tracer_cut(tracer);
 	if (tracer->attached)
@@ -289,7 +339,6 @@ int tracer_detach(struct tracer *tracer, struct error *error)
 	tier_detach(tracer->tier);
 	tracer->attached = false;
 	tracer_cut(tracer);
-	give_slices(tracer, tracer->slice - 1);
 	return tracer_poll(tracer, error);
 }
 
@@ -344,7 +393,7 @@ void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses)
 		losses->negative += counters->negative;
 		losses->exclusive_misses += counters->exclusive_misses;
 		if (!tracer->attached && all > tracer->sampled[i])
-			losses->slices_late += all - tracer->sampled[i];
+			losses->samples_missing += all - tracer->sampled[i];
 	}
 }
 
@@ -356,8 +405,13 @@ void tracer_close(struct tracer *tracer)
 		return;
 	ring_buffer__free(tracer->ring);
 	tier_close(tracer->tier);
-	for (i = 0; i < SLICES_KEPT + 1; i++)
+	for (i = 0; i < 2; i++)
 		free(tracer->ends[i].records);
+	for (i = 0; tracer->snapshots && i < tracer->view.max_histograms; i++)
+		histogram_snapshot_free(&tracer->snapshots[i]);
+	free(tracer->snapshots);
+	free(tracer->banks_read);
+	free(tracer->out);
 	free(tracer->sampled);
 	free(tracer);
 }

@@ -23,9 +23,9 @@ struct tracer_slice {
 	__u32 qdisc;			/* record index, as in probe_event.qdisc */
 	__u64 begin_ns;			/* CLOCK_MONOTONIC */
 	__u64 end_ns;
-	struct histogram_bank *sojourn;	/* bypassed packets are in it, as 0 */
-	struct histogram_bank *wait_before_drop;
-	struct histogram_bank *part;	/* exclusive or paced time, see struct qdisc_bank */
+	const struct histogram_slice *sojourn;	/* bypassed packets are in it, as 0 */
+	const struct histogram_slice *wait_before_drop;
+	const struct histogram_slice *part;	/* exclusive or paced time, see HISTOGRAM_PART */
 	__u64 backlog_bytes_max;
 	__u64 backlog_packets_max;
 	double backlog_bytes_mean;	/* time-weighted */
@@ -42,6 +42,7 @@ struct tracer_sink {
 	void (*probe)(void *context, const struct probe_event *event);
 	void (*tcp)(void *context, const struct tcp_event *event);
 	void (*retransmit)(void *context, const struct retransmit_event *event);
+	void (*packets)(void *context, const struct packet_event *packets, unsigned int count);
 };
 
 enum tracer_tier {
@@ -62,6 +63,7 @@ struct tracer_options {
 	__u64 slice_ns;			/* 0: 100 ms */
 	bool probes;			/* follow ICMP and ICMPv6 echoes */
 	unsigned int probe_payload;	/* only echoes with that many payload bytes */
+	bool packets;			/* tell every packet and what became of it */
 	bool tcp;			/* tcp_probe and retransmits */
 	__u64 tcp_interval_ns;		/* at most one state per flow and interval; 0: 10 ms */
 	struct tracer_sink sink;
@@ -82,7 +84,7 @@ struct tracer_losses {
 	__u64 flow_misses;		/* GSO segments handed out and not matched */
 	__u64 unmatched;		/* other packets handed out and not matched */
 	__u64 records_full;		/* packets of qdiscs that found no record */
-	__u64 slices_late;		/* samples that came after their slice was read */
+	__u64 samples_missing;		/* measured packets in no histogram: the table was full */
 	__u64 recursion_misses;		/* skipped runs of hooks, but for those that tracer_losses() names */
 	__u64 negative;			/* sojourns that came out negative, taken as 0 */
 	__u64 stale;			/* entries found of packets whose end was not seen */

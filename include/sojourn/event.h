@@ -11,6 +11,7 @@ enum event_type {
 	EVENT_PROBE = 1,
 	EVENT_TCP = 2,
 	EVENT_RETRANSMIT = 3,
+	EVENT_PACKETS = 4,
 };
 
 /* Where on its way through the host a probe was seen, in packet order. */
@@ -76,6 +77,38 @@ struct retransmit_event {
 	struct tcp_endpoints ends;
 	__u32 sequence;		/* TCP sequence number of the first byte sent again */
 	__u32 length;		/* payload bytes */
+};
+
+/* What became of a packet in a qdisc. */
+enum packet_outcome {
+	PACKET_MEASURED = 1,	/* handed out, by a child to its parent */
+	PACKET_REPEATED = 2,	/* a requeue handed out again: replaces what was told of it before */
+	PACKET_BYPASSED = 3,	/* sojourn 0 */
+	PACKET_DROPPED = 4,	/* freed after it waited: sojourn_ns is the wait before the drop */
+	PACKET_REJECTED = 5,	/* refused at enqueue: sojourn 0 */
+	PACKET_UNMATCHED = 6,	/* handed out, but when it came is not known: sojourn 0 */
+};
+
+/* One skb and one qdisc; at a moment when the qdisc had done with it. */
+struct packet_event {
+	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u64 sojourn_ns;
+	__u32 len;		/* skb->len, bytes; 0: not known */
+	__u16 packets;		/* GSO segments count one each */
+	__u8 outcome;		/* enum packet_outcome */
+	__u8 cpu;		/* the lower 8 bits */
+	__u32 qdisc;		/* record index */
+	__u32 unused;
+};
+
+#define PACKETS_OF_EVENT	32
+
+/* Packets of one CPU in the order of their events; those of several CPUs come mixed. */
+struct packets_event {
+	struct event_header header;	/* netns and ifindex 0; time_ns of the last packet */
+	__u32 count;
+	__u32 unused;
+	struct packet_event packets[PACKETS_OF_EVENT];
 };
 
 #endif

@@ -18,32 +18,28 @@
 #define HISTOGRAM_BUCKETS	(((HISTOGRAM_TOP_BIT - HISTOGRAM_SUB_BITS) << \
 				  HISTOGRAM_SUB_BITS) + (1 << HISTOGRAM_SUB_BITS) + 1)
 
-/* Position of the highest set bit of a value that is not 0 (no loop: BPF). */
+/*
+ * Position of the highest set bit, by the top six bits of a product (a de Bruijn sequence:
+ * they differ for each position).
+ */
+static const __u8 histogram_bit_of_product[64] = {
+	0, 47, 1, 56, 48, 27, 2, 60, 57, 49, 41, 37, 28, 16, 3, 61,
+	54, 58, 35, 52, 50, 42, 21, 44, 38, 32, 29, 23, 17, 11, 4, 62,
+	46, 55, 26, 59, 40, 36, 15, 53, 34, 51, 20, 43, 31, 22, 10, 45,
+	25, 39, 14, 33, 19, 30, 9, 24, 13, 18, 8, 12, 7, 6, 5, 63,
+
+};
+
+/* Of a value that is not 0. No branch: the BPF verifier would follow each way through it. */
 static inline __u32 histogram_highest_bit(__u64 value)
 {
-	__u32 bit = 0;
-
-	if (value >> 32) {
-		value >>= 32;
-		bit += 32;
-	}
-	if (value >> 16) {
-		value >>= 16;
-		bit += 16;
-	}
-	if (value >> 8) {
-		value >>= 8;
-		bit += 8;
-	}
-	if (value >> 4) {
-		value >>= 4;
-		bit += 4;
-	}
-	if (value >> 2) {
-		value >>= 2;
-		bit += 2;
-	}
-	return bit + (value >> 1);
+	value |= value >> 1;
+	value |= value >> 2;
+	value |= value >> 4;
+	value |= value >> 8;
+	value |= value >> 16;
+	value |= value >> 32;
+	return histogram_bit_of_product[value * 0x03f79d71b4cb0a89ULL >> 58];
 }
 
 /* Bucket of a value in ns; always below HISTOGRAM_BUCKETS. */
@@ -79,16 +75,12 @@ static inline __u64 histogram_bucket_high(__u32 bucket)
 }
 
 /*
- * One bank of a histogram as it lies in the kernel's map. Counts are packets.
- * A requeued packet takes its first sample back and adds a longer one, perhaps
- * in another bank: the differences are therefore signed, and only their sum
- * over all banks is a count.
+ * A histogram as it lies in the kernel's map. Counts are packets and only the difference
+ * between two moments means something: they may wrap, and a requeued packet takes its first
+ * sample back and adds a longer one.
  */
-struct histogram_bank {
-	__s64 count;
+struct histogram_counts {
 	__s64 sum;		/* ns; packets times their sojourn */
-	__u64 min;		/* ns; ~0 when empty */
-	__u64 max;		/* ns */
 	__s32 counts[HISTOGRAM_BUCKETS];
 	__u32 unused;
 };

@@ -15,6 +15,9 @@
 #define QDISC_KIND_LEN		16	/* IFNAMSIZ, struct Qdisc_ops.id */
 #define QDISC_DEVICE_LEN	16
 
+/* Bytes of a cache line: what many CPUs write at once has lines of its own. */
+#define CACHE_LINE		64
+
 /* Levels of a tree; deeper ones cannot be made (net/sched/sch_api.c, check_loop_fn()). */
 #define QDISC_LEVELS		8
 
@@ -32,17 +35,32 @@ enum qdisc_stamp {
 	STAMP_NETEM,		/* when it may go, ns (net/sched/sch_netem.c, netem_skb_cb) */
 };
 
+/* The histograms that a qdisc may have. */
+enum qdisc_histogram {
+	HISTOGRAM_SOJOURN,
+	/*
+	 * Of the sojourn, the part spent in the qdisc itself and in none of its
+	 * children (QDISC_IS_PARENT), or up to the departure time that the packet
+	 * came with (QDISC_PACES).
+	 */
+	HISTOGRAM_PART,
+	HISTOGRAM_WAIT_BEFORE_DROP,
+	QDISC_HISTOGRAMS,
+};
+
 /*
- * Time is cut into slices; a slice has a bank of its own, so that what one
- * slice saw can be read without stopping the kernel. The user side opens slice
- * n, reads n - 2 and clears it before n + 2 comes round to the same bank.
+ * Time is cut into slices. Counts and histograms only grow: the user side takes the
+ * difference from one end of a slice to the other. Extremes have a bank for each slice: the
+ * user side reads bank n at its end, once more a slice later for what was on its way, and
+ * clears it before n + 4.
  */
 #define QDISC_BANKS		4
 
 /* All counters only grow. Packets count GSO segments, skbs do not. */
 struct qdisc_counters {
 	__u64 offered_packets;
-	__u64 offered_skbs;
+	__u64 offered_skbs;		/* these two by every CPU that sends, all others by one at a time */
+	__u64 unused[CACHE_LINE / 8 - 2];
 	__u64 measured_packets;
 	__u64 measured_skbs;
 	__u64 bypassed_packets;
@@ -80,19 +98,21 @@ struct qdisc_record {
 	__u32 depth;			/* 0: root of a tx queue, 1: below a root, ... */
 	__u32 root;			/* record of the root that it is below, or its own */
 	__u32 unused;
+	__u32 histograms[QDISC_HISTOGRAMS];	/* 1 + their places in the table; 0: none (yet) */
+	__u32 unused3;
 	__u64 enqueue;			/* addresses of its functions (struct Qdisc, struct Qdisc_ops) */
 	__u64 dequeue;
 	__u64 peek;
 	char kind[QDISC_KIND_LEN];
 	char device[QDISC_DEVICE_LEN];	/* its name when first seen */
 
-	struct qdisc_counters counters;
+	struct qdisc_counters counters __attribute__((aligned(CACHE_LINE)));
 
 	/*
 	 * Backlog as of the last event, and its integral over time, which may
 	 * wrap: only differences count. sequence is odd while they change.
 	 */
-	__u32 sequence;
+	__u32 sequence __attribute__((aligned(CACHE_LINE)));
 	__u32 backlog_packets;
 	__s64 backlog_bytes;
 	__u64 backlog_at_ns;
@@ -133,16 +153,14 @@ struct qdisc_record {
 	__u64 base_backlog_packets;
 };
 
+struct extremes {
+	__u64 min;		/* ns; ~0 when empty */
+	__u64 max;		/* ns */
+};
+
 /* Of one qdisc in one slice. */
 struct qdisc_bank {
-	struct histogram_bank sojourn;
-	struct histogram_bank wait_before_drop;
-	/*
-	 * Of the sojourn, the part spent in the qdisc itself and in none of its
-	 * children (QDISC_IS_PARENT), or up to the departure time that the packet
-	 * came with (QDISC_PACES). Of others it stays empty.
-	 */
-	struct histogram_bank part;
+	struct extremes extremes[QDISC_HISTOGRAMS];
 	__u64 backlog_bytes_max;
 	__u64 backlog_packets_max;
 };

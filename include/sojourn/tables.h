@@ -85,6 +85,8 @@ struct offer {
 #define OFFERS	4
 
 struct offers {
+	__u32 open;		/* how many of them */
+	__u32 unused;
 	struct offer to[OFFERS];
 };
 

@@ -112,9 +112,9 @@ static void take_slice(void *context, const struct tracer_slice *slice)
 	if (!grow_qdiscs(window, slice->qdisc + 1))
 		return;
 	qdisc = &window->qdiscs[slice->qdisc];
-	histogram_add_bank(&qdisc->sojourn, slice->sojourn);
-	histogram_add_bank(&qdisc->wait_before_drop, slice->wait_before_drop);
-	histogram_add_bank(&qdisc->part, slice->part);
+	histogram_add_slice(&qdisc->sojourn, slice->sojourn);
+	histogram_add_slice(&qdisc->wait_before_drop, slice->wait_before_drop);
+	histogram_add_slice(&qdisc->part, slice->part);
 	if (slice->backlog_bytes_max > qdisc->backlog_bytes_max)
 		qdisc->backlog_bytes_max = slice->backlog_bytes_max;
 	if (slice->backlog_packets_max > qdisc->backlog_packets_max)
@@ -337,7 +337,7 @@ static void add_losses(const struct window *window, cJSON *document)
 	add_u64(object, "flow_misses", losses.flow_misses);
 	add_u64(object, "unmatched", losses.unmatched);
 	add_u64(object, "records_full", losses.records_full);
-	add_u64(object, "slices_late", losses.slices_late);
+	add_u64(object, "samples_missing", losses.samples_missing);
 	add_u64(object, "recursion_misses", losses.recursion_misses);
 	add_u64(object, "negative", losses.negative);
 	add_u64(object, "stale", losses.stale);

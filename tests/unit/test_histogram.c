@@ -184,7 +184,7 @@ static void test_weights_and_merge(void **state)
 
 static void test_requeue_is_taken_back(void **state)
 {
-	struct histogram_bank *bank = calloc(2, sizeof(*bank));
+	struct histogram_slice *bank = calloc(2, sizeof(*bank));
 	struct histogram histogram;
 	struct summary summary;
 
@@ -202,12 +202,12 @@ static void test_requeue_is_taken_back(void **state)
 	bank[1].counts[histogram_bucket(40000)] = 1;
 
 	histogram_init(&histogram);
-	histogram_add_bank(&histogram, &bank[1]);
+	histogram_add_slice(&histogram, &bank[1]);
 	assert_int_equal(histogram_negative(&histogram), 1);
 	histogram_summary(&histogram, &summary);
 	assert_int_equal(summary.count, 0);
 
-	histogram_add_bank(&histogram, &bank[0]);
+	histogram_add_slice(&histogram, &bank[0]);
 	assert_int_equal(histogram_negative(&histogram), 0);
 	histogram_summary(&histogram, &summary);
 	assert_int_equal(summary.count, 2);
@@ -219,7 +219,7 @@ static void test_requeue_is_taken_back(void **state)
 
 static void test_a_bank_of_less_than_nothing(void **state)
 {
-	struct histogram_bank *bank = calloc(1, sizeof(*bank));
+	struct histogram_slice *bank = calloc(1, sizeof(*bank));
 	struct histogram histogram;
 
 	(void)state;
@@ -229,7 +229,7 @@ static void test_a_bank_of_less_than_nothing(void **state)
 	bank->min = ~0ULL;
 	bank->counts[histogram_bucket(100)] = -3;
 	histogram_init(&histogram);
-	histogram_add_bank(&histogram, bank);
+	histogram_add_slice(&histogram, bank);
 	histogram_add_value(&histogram, 100, 5);
 	assert_int_equal(histogram.count, 2);
 	assert_int_equal(histogram.sum, 200);

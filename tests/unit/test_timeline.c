@@ -423,7 +423,7 @@ static void test_ping_windows(void **state)
 
 static void test_slices_are_kept(void **state)
 {
-	struct histogram_bank *banks = calloc(3, sizeof(*banks));
+	struct histogram_slice *banks = calloc(3, sizeof(*banks));
 	struct timeline *timeline = timeline_create();
 	struct tracer_sink sink = timeline_sink(timeline);
 	struct tracer_slice slice = {
