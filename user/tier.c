@@ -277,7 +277,7 @@ static void want_programs(struct sojourn_bpf *bpf, bool trampolines, bool probes
 }
 
 /* Can functions be hooked here, and how? Where not, tier->why says so. */
-static bool try_functions(struct tier *tier)
+static bool try_functions(struct tier *tier, bool only_kprobes)
 {
 	struct error no_trampoline = { 0 }, no_probe = { 0 };
 	bool trampolines, probes;
@@ -285,7 +285,10 @@ static bool try_functions(struct tier *tier)
 	tier->function_hooks = function_hooks_open();
 	if (!tier->function_hooks)
 		return false;
-	trampolines = !function_hook_try(tier->function_hooks, HOOK_FENTRY, &no_trampoline);
+	if (only_kprobes)
+		error_set(&no_trampoline, EXIT_CANNOT, "fexit: not wanted");
+	trampolines = !only_kprobes &&
+		      !function_hook_try(tier->function_hooks, HOOK_FENTRY, &no_trampoline);
 	probes = !function_hook_try(tier->function_hooks, HOOK_KPROBE, &no_probe);
 	if (!trampolines && !probes) {
 		snprintf(tier->why, sizeof(tier->why), "no functions can be hooked: %.290s; %.290s",
@@ -388,7 +391,7 @@ struct tier *tier_open(const struct tracer_options *options, struct tier_view *v
 	if (!tier->bpf)
 		goto fail;
 	set_options(tier->bpf, options);
-	if (options->tier != TIER_TRACEPOINTS && !try_functions(tier) &&
+	if (options->tier != TIER_TRACEPOINTS && !try_functions(tier, options->only_kprobes) &&
 	    options->tier == TIER_FUNCTIONS) {
 		error_set(error, EXIT_CANNOT, "%s; `sojourn doctor` tells what would change that",
 			  tier->why);

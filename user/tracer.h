@@ -53,6 +53,7 @@ enum tracer_tier {
 
 struct tracer_options {
 	enum tracer_tier tier;
+	bool only_kprobes;		/* functions tier: no fentry and fexit, for comparison */
 	const __u32 *netns;		/* whose qdiscs: inode numbers; NULL: every namespace */
 	size_t netns_count;
 	const __u32 *probe_netns;	/* whose probes and TCP states; NULL: as netns */

@@ -5,7 +5,7 @@
  * ledgers as one JSON document.
  *
  *   window --netns NAME [--netns NAME]... [--netns-prefix TEXT] [--device NAME]...
- *          [--tier functions|tracepoints] [--qdiscs N] [--slice-ms N] [--seconds N]
+ *          [--tier functions|tracepoints] [--only-kprobes] [--qdiscs N] [--slice-ms N] [--seconds N]
  *          [--probes PAYLOAD] [--tcp]
  *
  * --netns-prefix: every named namespace whose name begins so. --qdiscs: as many as that
@@ -51,6 +51,7 @@ struct window {
 	const char *devices[DEVICES_MAX];
 	size_t device_count;
 	enum tracer_tier tier;
+	bool only_kprobes;
 	unsigned int max_qdiscs;	/* 0: the tracer's own limit */
 	__u64 slice_ns;
 	double seconds;			/* 0: until told to end */
@@ -144,6 +145,7 @@ static int begin(struct window *window, struct qdisc_tree *before, struct error 
 {
 	struct tracer_options options = {
 		.tier = window->tier,
+		.only_kprobes = window->only_kprobes,
 		.max_qdiscs = window->max_qdiscs,
 		.slice_ns = window->slice_ns,
 		.netns = window->inodes,
@@ -525,6 +527,7 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		{ "seconds", required_argument, NULL, 's' },
 		{ "probes", required_argument, NULL, 'p' },
 		{ "tcp", no_argument, NULL, 'c' },
+		{ "only-kprobes", no_argument, NULL, 'k' },
 		{ 0 },
 	};
 	int option;
@@ -538,6 +541,9 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		case 'x':
 			if (add_netns_with_prefix(window, optarg, error))
 				return -1;
+			break;
+		case 'k':
+			window->only_kprobes = true;
 			break;
 		case 't':
 			if (set_tier(window, optarg, error))
