@@ -16,6 +16,7 @@ struct command {
 extern const struct command cmd_run;
 extern const struct command cmd_doctor;
 extern const struct command cmd_lab;
+extern const struct command cmd_trace;
 
 /* One line on stderr, "sojourn: ...", and the code to return. */
 int command_fail(const struct command *command, int code, const char *format, ...)

@@ -19,6 +19,7 @@ static const struct command *const commands[] = {
 	&cmd_run,
 	&cmd_doctor,
 	&cmd_lab,
+	&cmd_trace,
 };
 
 int command_fail(const struct command *command, int code, const char *format, ...)
