@@ -6,10 +6,11 @@
  *
  *   window --netns NAME [--netns NAME]... [--netns-prefix TEXT] [--device NAME]...
  *          [--tier functions|tracepoints] [--only-kprobes] [--qdiscs N] [--slice-ms N] [--seconds N]
- *          [--probes PAYLOAD] [--tcp]
+ *          [--probes PAYLOAD] [--tcp] [--packets]
  *
  * --netns-prefix: every named namespace whose name begins so. --qdiscs: as many as that
- * are traced at most (256).
+ * are traced at most (256). --packets: every packet is told, and how many were of each
+ * outcome (enum packet_outcome) is printed.
  *
  * Says "ready" on stderr when it counts. The window ends with the first of: end
  * of standard input, SIGINT, SIGTERM, N seconds.
@@ -52,6 +53,8 @@ struct window {
 	size_t device_count;
 	enum tracer_tier tier;
 	bool only_kprobes;
+	bool packets;
+	__u64 told[PACKET_UNMATCHED + 1];	/* packets by outcome */
 	unsigned int max_qdiscs;	/* 0: the tracer's own limit */
 	__u64 slice_ns;
 	double seconds;			/* 0: until told to end */
@@ -141,6 +144,16 @@ static void take_probe(void *context, const struct probe_event *event)
 	window->events[window->event_count++] = *event;
 }
 
+static void take_packets(void *context, const struct packet_event *packets, unsigned int count)
+{
+	struct window *window = context;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (packets[i].outcome <= PACKET_UNMATCHED)
+			window->told[packets[i].outcome] += packets[i].packets;
+}
+
 static int begin(struct window *window, struct qdisc_tree *before, struct error *error)
 {
 	struct tracer_options options = {
@@ -155,10 +168,12 @@ static int begin(struct window *window, struct qdisc_tree *before, struct error 
 		.probes = window->probes,
 		.probe_payload = window->payload,
 		.tcp = window->tcp,
+		.packets = window->packets,
 		.sink = {
 			.context = window,
 			.slice = take_slice,
 			.probe = take_probe,
+			.packets = take_packets,
 		},
 	};
 
@@ -388,6 +403,20 @@ static void add_events(const struct window *window, cJSON *document)
 	}
 }
 
+static void add_told(const struct window *window, cJSON *document)
+{
+	static const char *const names[] = {
+		[PACKET_MEASURED] = "measured", [PACKET_REPEATED] = "repeated",
+		[PACKET_BYPASSED] = "bypassed", [PACKET_DROPPED] = "dropped",
+		[PACKET_REJECTED] = "rejected", [PACKET_UNMATCHED] = "unmatched",
+	};
+	cJSON *told = cJSON_AddObjectToObject(document, "told");
+	size_t i;
+
+	for (i = PACKET_MEASURED; i <= PACKET_UNMATCHED; i++)
+		add_u64(told, names[i], window->told[i]);
+}
+
 static int print(const struct window *window, const struct result *result, __u64 lasted_ns)
 {
 	cJSON *document = cJSON_CreateObject(), *array;
@@ -398,6 +427,8 @@ static int print(const struct window *window, const struct result *result, __u64
 	cJSON_AddStringToObject(document, "tier", tracer_tier(window->tracer));
 	add_u64(document, "window_ns", lasted_ns);
 	add_losses(window, document);
+	if (window->packets)
+		add_told(window, document);
 	array = cJSON_AddArrayToObject(document, "qdiscs");
 	for (i = 0; i < result->qdisc_count; i++)
 		add_qdisc(window, array, &result->qdiscs[i]);
@@ -528,6 +559,7 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		{ "probes", required_argument, NULL, 'p' },
 		{ "tcp", no_argument, NULL, 'c' },
 		{ "only-kprobes", no_argument, NULL, 'k' },
+		{ "packets", no_argument, NULL, 'P' },
 		{ 0 },
 	};
 	int option;
@@ -541,6 +573,9 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		case 'x':
 			if (add_netns_with_prefix(window, optarg, error))
 				return -1;
+			break;
+		case 'P':
+			window->packets = true;
 			break;
 		case 'k':
 			window->only_kprobes = true;

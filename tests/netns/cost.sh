@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A guard, not a benchmark (tools/bench is): the time in the tracer's own programs for each
+# packet against that of empty programs on the same hooks, in turns on one CPU. Far above
+# what tools/bench measures, and far below what a look-up too many for each packet or a
+# program that is no longer left early would make of it.
+source "$(dirname "$0")/../lib.sh"
+
+rounds=5
+seconds=0.5
+most_hot=4		# times the empty programs
+most_events=6		# the same, every packet told
+
+make_netns a
+if ! in_netns a ip link add ifb0 type ifb 2>/dev/null; then
+	skip "the kernel has no ifb devices"
+	exit 0
+fi
+in_netns a ip link set ifb0 up
+in_netns a tc qdisc add dev ifb0 root handle 10: htb
+
+# hold NAME COMMAND...: until release NAME; what it prints is in $work/NAME.out
+declare -A holder hold_fd
+hold() {
+	local name=$1 tries fd
+
+	shift
+	rm -f "$work/$name".{in,err}
+	mkfifo "$work/$name.in"
+	"$@" <"$work/$name.in" >"$work/$name.out" 2>"$work/$name.err" &
+	holder[$name]=$!
+	background+=("$!")
+	exec {fd}>"$work/$name.in"
+	hold_fd[$name]=$fd
+	for ((tries = 0; tries < 300; tries++)); do
+		grep -qs "^ready" "$work/$name.err" && return
+		kill -0 "${holder[$name]}" 2>/dev/null || break
+		sleep 0.05
+	done
+	fail "$name did not start: $(tail -n 3 "$work/$name.err")"
+	exit 1
+}
+
+release() {
+	local fd=${hold_fd[$1]}
+
+	exec {fd}>&-
+	wait "${holder[$1]}"
+}
+
+# ns_per_packet PID: in the programs of that process, while a flood goes through the qdisc
+ns_per_packet() {
+	local before after sent
+
+	before=$("$programs/prog_stats" "$1" | jq '[.programs[].run_time_ns] | add')
+	sent=$(in_netns a taskset -c 0 "$programs/flood" --device ifb0 --seconds $seconds |
+		jq .sent)
+	after=$("$programs/prog_stats" "$1" | jq '[.programs[].run_time_ns] | add')
+	jq -n "($after - $before) / $sent"
+}
+
+median() {
+	sort -n | sed -n "$(((rounds + 1) / 2))p"
+}
+
+# compare TEXT MOST [window options]
+compare() {
+	local text=$1 most=$2 round hooks own empty
+
+	shift 2
+	: >"$work/ratios"
+	for ((round = 0; round < rounds; round++)); do
+		hold tracer "$programs/window" --netns "${prefix}a" "$@"
+		mapfile -t hooks < <("$programs/prog_stats" "${holder[tracer]}" |
+			jq -r '.programs[] | select(.how != "") | "\(.how)/\(.hook)"')
+		own=$(ns_per_packet "${holder[tracer]}")
+		release tracer
+		hold empty "$programs/bench_hooks" "$programs/bench/empty.bpf.o" "${hooks[@]}"
+		empty=$(ns_per_packet "${holder[empty]}")
+		release empty
+		printf "  own %.1f ns/packet, empty %.1f at %d hooks\n" "$own" "$empty" \
+			"${#hooks[@]}"
+		jq -n "$own / $empty" >>"$work/ratios"
+	done
+	median <"$work/ratios" >"$work/ratio"
+	check_jq "$text: $(cut -c1-4 "$work/ratio") times the empty programs, at most $most" \
+		"$work/ratio" ". > 1 and . <= $most"
+}
+
+hold stats "$programs/prog_stats" --hold
+compare "histograms" $most_hot
+compare "every packet told" $most_events --packets
+release stats
