@@ -29,7 +29,7 @@
 #include "text.h"
 #include "witness.h"
 
-#define POLL_MS		5		/* the ring buffer holds 40 ms of three million packets a second */
+#define POLL_MS		5		/* the ring buffer holds half a million packets */
 #define QUIET_MS	100
 #define WRITTEN_POLL_MS	50
 #define STALLED_NS	5000000000ULL
