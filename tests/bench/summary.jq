@@ -55,6 +55,7 @@ def missed:
 	if $packets == 0 then null
 	elif $variant == "histograms" or $variant == "run" then
 		($losses.unmatched + $losses.flow_misses) / $packets
+	elif $variant == "events" then $losses.lost / $packets
 	elif $variant == "hash" then $losses.unmatched / $packets
 	elif $variant == "bpftrace" then ([$packets - $losses.measured, 0] | max) / $packets
 	elif $variant == "perf" then ([2 * $packets - $losses.events, 0] | max) / (2 * $packets)
@@ -102,7 +103,18 @@ def little($load):
 	of($load; "histograms"; true) |
 	map(select(.losses.little != null) | .losses.little - 1 | fabs) | spread;
 
+# Packets a second of which every one is in the file; null where one is lost.
+def events_rate($load):
+	of($load; "events"; false) |
+	if (losses | .lost // 1) > 0 then null else map(.pps / 1e6) | spread end;
+
 def targets: [
+	target("htb1: added, to empty"; added_ratio("htb1"; "histograms"; "empty"); 1.9; "x"),
+	target("htb2: added, to empty"; added_ratio("htb2"; "histograms"; "empty"); 2.1; "x"),
+	target("htb1: own time, to empty";
+		own_ratio("htb1"; "histograms"; "htb1"; "empty"); 2.8; "x"),
+	target("deep10k: own time, to empty";
+		own_ratio("deep10k"; "histograms"; "deep10k"; "empty"); 4.2; "x"),
 	target("htb1: added, to empty2"; added_ratio("htb1"; "histograms"; "empty2"); 1.9; "x"),
 	target("htb1: added, to bpftrace"; added_ratio("htb1"; "histograms"; "bpftrace"); 0.27;
 		"x"),
