@@ -54,6 +54,7 @@ struct trace {
 	__u32 *inodes;
 	size_t netns_count, netns_room, inodes_room;
 	size_t witness_count;		/* those whose counters are read: they were there at the begin */
+	__u64 attached_ns;		/* all hooks: from then on every packet is told */
 	__u32 own_netns;
 
 	struct output_file *place;	/* until the file is there */
@@ -692,7 +693,7 @@ static int put_trailer(struct trace *trace, struct error *error)
 	set_loss(trace, &end.losses[i++], "packets_not_told", trace->not_told);
 	set_loss(trace, &end.losses[i++], "records_not_written", trace->not_written);
 	set_loss(trace, &end.losses[i++], "ledgers_off", trace->ledgers_off);
-	trace->result->length_ns = end.trailer.ended_ns - trace->header.started_ns;
+	trace->result->length_ns = end.trailer.ended_ns - trace->attached_ns;
 	if (packet_writer_put(trace->writer, BLOCK_TRAILER, &end, sizeof(end), 0, true))
 		return 0;
 	return error_set(error, EXIT_CANNOT, "out of memory");
@@ -767,6 +768,7 @@ static int trace_all(struct trace *trace, struct error *error)
 	fill_header(trace);
 	if (open_output(trace, error) || tracer_attach(trace->tracer, error))
 		return -1;
+	trace->attached_ns = clock_ns(CLOCK_MONOTONIC);
 	read_before(trace);
 	if (trace->options->begun)
 		trace->options->begun(tracer_tier(trace->tracer));
