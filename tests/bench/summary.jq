@@ -17,9 +17,13 @@ def sum(f): map(f // 0) | add // 0;
 # ns that the programs took, for each packet
 def own: if .counted and .packets > 0 then (.programs | sum(.ns)) / .packets else null end;
 
+# A turn in which no packet came through tells nothing of the tracer.
+def is_empty: .packets == 0 and .load != "idle";
+
 # of($load; $variant; $counted): the measurements, by repetition
 def of($load; $variant; $counted):
-	map(select(.load == $load and .variant == $variant and .counted == $counted)) |
+	map(select(.load == $load and .variant == $variant and .counted == $counted and
+		(is_empty | not))) |
 	sort_by(.repetition);
 
 # joined(a; b; f): f of [a's, b's] of each repetition that has both
@@ -148,7 +152,9 @@ def contended: map(select(.variant == "none" and .load != "htb2") | .contended) 
 
 def compare:
 	. as $all |
-	{contended: contended, results: [distinct(.load)[] as $load |
+	{contended: contended,
+	 empty_turns: map(select(is_empty) | {load, variant, repetition, counted}),
+	 results: [distinct(.load)[] as $load |
 		($all | map(select(.load == $load)) | sort_by(.repetition) | distinct(.variant))[] as
 		$variant | $all | result($load; $variant)],
 	 targets: (targets | map(select(.met != null)))};

@@ -72,6 +72,12 @@ def scales:
 		"\(.maps_bytes / 1e6 | digits(1)) MB", "\(.rss_kb / 1e3 | digits(1)) MB",
 		(.missed | percent)] | row);
 
+def empty_turns:
+	(.empty_turns // []) | select(length > 0) |
+	"# Turns in which no packet came through, left out",
+	(["load", "variant", "repetition", "BPF statistics"] | row),
+	(.[] | [.load, .variant, .repetition, (if .counted then "on" else "off" end)] | row);
+
 def soaked:
 	select(.soak) |
 	"# Memory under load",
@@ -84,4 +90,4 @@ def tables:
 		"\(.repeat) repetitions of \(.seconds) s" +
 		(if .contended then "; other work held the CPUs up for \(.contended.median | percent)" else ""
 		 end)),
-	end_to_end, own_time, idle, starts, scales, soaked, targets;
+	end_to_end, own_time, idle, starts, scales, soaked, empty_turns, targets;
