@@ -3,8 +3,9 @@
  * Keep the programs of a comparison attached.
  *
  *   bench_hooks OBJECT            every program of the object, where its section says
- *   bench_hooks OBJECT HOOK...    the object's first program at each of the hooks:
- *                                 tp_btf/NAME, fentry/NAME, fexit/NAME
+ *   bench_hooks OBJECT HOOK...    at each of the hooks the first program of its type:
+ *                                 tp_btf/NAME, fentry/NAME, fexit/NAME, kprobe/NAME,
+ *                                 kretprobe/NAME
  *
  * Says "ready" on stderr and stays until its standard input ends; then prints
  * {"no_room":…,"unmatched":…}, zeros where the object counts nothing of that kind.
@@ -12,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,20 +29,35 @@ struct comparison {
 	size_t link_count;
 };
 
-static int attach(struct comparison *comparison, struct bpf_program *program,
-		  struct error *error)
-{
-	struct bpf_link **grown, *link;
+/* How a hook is written, and the program that goes there. */
+static const struct how {
+	const char *prefix;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;	/* of a tracing program */
+	bool at_return;			/* of a probe */
+} hows[] = {
+	{ "tp_btf/", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, false },
+	{ "fentry/", BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, false },
+	{ "fexit/", BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT, false },
+	{ "kprobe/", BPF_PROG_TYPE_KPROBE, 0, false },
+	{ "kretprobe/", BPF_PROG_TYPE_KPROBE, 0, true },
+};
 
-	grown = realloc(comparison->links, (comparison->link_count + 1) * sizeof(*grown));
-	if (!grown)
-		return error_set_errno(error, EXIT_CANNOT, "memory");
-	comparison->links = grown;
-	link = bpf_program__attach(program);
+static int keep(struct comparison *comparison, struct bpf_link *link,
+		const struct bpf_program *program, struct error *error)
+{
+	struct bpf_link **grown;
+
 	if (!link)
 		return error_set_errno(error, EXIT_CANNOT, "cannot attach the program %s",
 				       bpf_program__name(program));
-	comparison->links[comparison->link_count++] = link;
+	grown = realloc(comparison->links, (comparison->link_count + 1) * sizeof(*grown));
+	if (!grown) {
+		bpf_link__destroy(link);
+		return error_set(error, EXIT_CANNOT, "out of memory");
+	}
+	comparison->links = grown;
+	grown[comparison->link_count++] = link;
 	return 0;
 }
 
@@ -57,39 +74,60 @@ static struct bpf_object *open_object(struct comparison *comparison, const char 
 	return object;
 }
 
+/* The object's first program of that type; no other one is loaded. NULL: it has none. */
+static struct bpf_program *only_program(struct bpf_object *object, enum bpf_prog_type type)
+{
+	struct bpf_program *program, *only = NULL;
+
+	bpf_object__for_each_program(program, object) {
+		if (!only && bpf_program__type(program) == type)
+			only = program;
+		bpf_program__set_autoload(program, program == only);
+	}
+	return only;
+}
+
+static int load_at(struct bpf_object *object, struct bpf_program *program, const struct how *how,
+		   const char *name)
+{
+	if (how->type == BPF_PROG_TYPE_TRACING &&
+	    (bpf_program__set_expected_attach_type(program, how->attach) ||
+	     bpf_program__set_attach_target(program, 0, name)))
+		return -1;
+	return bpf_object__load(object);
+}
+
 /* One program has one target: each hook gets a copy of the object. */
 static int attach_at(struct comparison *comparison, const char *path, const char *hook,
 		     struct error *error)
 {
-	static const struct {
-		const char *prefix;
-		enum bpf_attach_type type;
-	} hows[] = {
-		{ "tp_btf/", BPF_TRACE_RAW_TP },
-		{ "fentry/", BPF_TRACE_FENTRY },
-		{ "fexit/", BPF_TRACE_FEXIT },
-	};
+	const size_t count = sizeof(hows) / sizeof(hows[0]);
 	struct bpf_program *program;
 	struct bpf_object *object;
+	struct bpf_link *link;
+	const char *name;
 	size_t i;
 
-	for (i = 0; i < sizeof(hows) / sizeof(hows[0]); i++)
+	for (i = 0; i < count; i++)
 		if (!strncmp(hook, hows[i].prefix, strlen(hows[i].prefix)))
 			break;
-	if (i == sizeof(hows) / sizeof(hows[0]))
+	if (i == count)
 		return error_set(error, EXIT_USAGE,
-				 "'%s' is no hook: tp_btf/, fentry/ or fexit/ and a name", hook);
+				 "'%s' is no hook: see the head of bench_hooks.c", hook);
+	name = hook + strlen(hows[i].prefix);
 	object = open_object(comparison, path, error);
 	if (!object)
 		return -1;
-	program = bpf_object__next_program(object, NULL);
+	program = only_program(object, hows[i].type);
 	if (!program)
-		return error_set(error, EXIT_USAGE, "%s has no program", path);
-	if (bpf_program__set_expected_attach_type(program, hows[i].type) ||
-	    bpf_program__set_attach_target(program, 0, hook + strlen(hows[i].prefix)) ||
-	    bpf_object__load(object))
+		return error_set(error, EXIT_USAGE, "%s has no program for %s", path, hook);
+	if (load_at(object, program, &hows[i], name))
 		return error_set_errno(error, EXIT_CANNOT, "cannot load a program for %s", hook);
-	return attach(comparison, program, error);
+	if (hows[i].type == BPF_PROG_TYPE_KPROBE)
+		link = bpf_program__attach_kprobe(program, hows[i].at_return, name);
+	else
+		link = bpf_program__attach(program);
+	return keep(comparison, link, program, error);
 }
 
 static int attach_all(struct comparison *comparison, const char *path, struct error *error)
@@ -102,7 +140,7 @@ static int attach_all(struct comparison *comparison, const char *path, struct er
 	if (bpf_object__load(object))
 		return error_set_errno(error, EXIT_CANNOT, "cannot load %s", path);
 	bpf_object__for_each_program(program, object)
-		if (attach(comparison, program, error))
+		if (keep(comparison, bpf_program__attach(program), program, error))
 			return -1;
 	return 0;
 }
