@@ -411,6 +411,8 @@ static __always_inline void hand_up_slot(const struct hand_out *out, struct slot
 	record_measured(out->record, record, bank, sojourn, packets, out->len, out->now);
 	part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn, out->now,
 		 packets, out->len);
+	if (probe_length(out->len))
+		probe_settled(record, out->skb, out->now);
 	if (qdisc_counts_per_cpu(record))
 		backlog_change(record, bank, -(__s64)slot->len, -1, out->now);
 	slot->handed_out = slot_pack(out->now, packets);

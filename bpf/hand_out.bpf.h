@@ -45,6 +45,8 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 		record_measured(out->record, record, bank, sojourn, packets, out->len, out->now);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
 			 out->now, packets, out->len);
+		if (probe_length(out->len))
+			probe_settled(record, out->skb, out->now);
 		slot->state = SLOT_HANDED_OUT;
 		if (qdisc_counts_per_cpu(record))
 			backlog_change(record, bank, -(__s64)out->len, -1, out->now);

@@ -61,10 +61,9 @@ static __always_inline __u64 sojourn_of(struct qdisc_record *record, __u64 offer
 /*
  * A packet that one qdisc below handed up without being heard: its dequeue function
  * takes no hook (qdisc_dequeue_head of pfifo and bfifo, net/sched/sch_fifo.c, is
- * notrace or built in several times). That was within the parent's own call. probe_len:
- * see part_add().
+ * notrace or built in several times). That was within the parent's own call.
  */
-static __always_inline void settle(__u64 skb, struct slot *slot, __u32 probe_len, __u64 now)
+static __always_inline void settle(struct slot *slot, __u64 now)
 {
 	__u32 id = slot_record(slot), packets = slot_packets(slot);
 	struct qdisc_record *record = qdisc_record(id);
@@ -81,20 +80,18 @@ static __always_inline void settle(__u64 skb, struct slot *slot, __u32 probe_len
 		backlog_change(record, bank, -(__s64)slot->len, -1, now);
 	else
 		backlog_read(record, bank, record->qdisc, now);
-	if (probe_len && probe_length(probe_len))
-		probe_seen(skb, PROBE_HANDED_UP, id, now, now - sojourn);
 	slot->handed_out = slot_pack(now, packets);
 	slot->state = SLOT_HANDED_UP;
 }
 
 /*
  * Time that the skb spent one level below, of a packet that came to this level at
- * offered (packed): the child that handed it up last tells. NONE_BELOW: in no child.
+ * offered (packed): the child that handed it up last tells. NONE_BELOW: in no child. A
+ * function of its own to the verifier: its ways are not followed from each caller.
  */
 #define NONE_BELOW	(~0ULL)
 
-static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, __u32 probe_len,
-					__u64 now)
+__noinline __u64 time_below(__u64 skb, __u32 level, __u64 offered, __u64 now)
 {
 	struct slot *slot;
 	__u64 time;
@@ -105,7 +102,7 @@ static __always_inline __u64 time_below(__u64 skb, __u32 level, __u64 offered, _
 		return NONE_BELOW;
 	slot = slot_at(at);
 	if (slot_waits(slot) && slot_elapsed(offered, slot->offered >> 16) >= 0)
-		settle(skb, slot, probe_len, now);
+		settle(slot, now);
 	if ((slot->state != SLOT_HANDED_UP && slot->state != SLOT_HANDED_OUT) ||
 	    slot_elapsed(offered, slot->offered >> 16) < 0)
 		return NONE_BELOW;
@@ -133,7 +130,7 @@ static __always_inline void part_add(struct qdisc_record *record, struct qdisc_b
 					  probe_len);
 			return;
 		}
-		below = time_below(skb, record->depth, offered, probe_len, now);
+		below = time_below(skb, record->depth, offered, now);
 		if (below != NONE_BELOW)
 			part = below < sojourn ? sojourn - below : 0;
 	} else if (record->traits & QDISC_PACES) {
@@ -145,6 +142,22 @@ static __always_inline void part_add(struct qdisc_record *record, struct qdisc_b
 	histogram_add(record, bank, HISTOGRAM_PART, part, packets);
 }
 
+/* A probe that settle() has just ended the wait of, one level below: tell that point of its way. */
+static __always_inline void probe_settled(const struct qdisc_record *record, __u64 skb,
+					  __u64 now)
+{
+	const struct slot *slot;
+	__u32 at;
+
+	if (!functions || !(record->traits & QDISC_IS_PARENT))
+		return;
+	at = slot_find(level_key(skb, record->depth + 1));
+	slot = slot_at(at);
+	if (at != SLOT_NONE && slot->handed_out >> 16 == (now << 16) >> 16)
+		probe_seen(skb, PROBE_HANDED_UP, slot_record(slot), now,
+			   now - slot_elapsed(slot->offered, now));
+}
+
 /* The same for one that is handed out again: before is what its sojourn was taken for. */
 static __always_inline void part_move(struct qdisc_record *record, struct qdisc_bank *bank,
 				      __u64 skb, __u64 offered, __u64 before, __u64 sojourn,
@@ -154,7 +167,7 @@ static __always_inline void part_move(struct qdisc_record *record, struct qdisc_
 
 	if (!functions || !(record->traits & QDISC_IS_PARENT))
 		return;
-	below = time_below(skb, record->depth, offered, 0, now);
+	below = time_below(skb, record->depth, offered, now);
 	if (below == NONE_BELOW) {
 		record->counters.exclusive_misses++;
 		return;

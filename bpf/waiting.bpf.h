@@ -106,54 +106,74 @@ static __always_inline bool slot_waits(const struct slot *slot)
 	return slot->state == SLOT_OFFERED || slot->state == SLOT_QUEUED;
 }
 
-/* Slot of the key, waiting or handed out, or SLOT_NONE. */
-__noinline __u32 slot_find(__u64 key)
+/*
+ * What looks through one bucket is a function of its own to the verifier: checked once, not
+ * for each bucket, and for each program that is loaded once more for each function of a qdisc.
+ */
+__noinline __u32 slot_in_bucket(__u64 key, __u32 bucket)
 {
-	__u32 n, i, bucket;
 	struct slot *slot;
+	__u32 i;
 
-	for (n = 0; n < BUCKETS_OF_KEY; n++) {
-		bucket = slot_bucket_of(key, n);
-		for (i = 0; i < SLOTS_OF_BUCKET; i++) {
-			slot = slot_at(bucket + i);
-			if (slot->key == key && slot->state >= SLOT_OFFERED)
-				return bucket + i;
-		}
-		if (!*slot_overflow(bucket))
-			break;
+	for (i = 0; i < SLOTS_OF_BUCKET; i++) {
+		slot = slot_at(bucket + i);
+		if (slot->key == key && slot->state >= SLOT_OFFERED)
+			return bucket + i;
 	}
 	return SLOT_NONE;
 }
 
-/*
- * Slot of the key whose packet still waits. Header keys may stand more than
- * once (a segment sent again while the first still waits): the one offered at
- * that very time, packed, where offered is not 0 and there is such a one, else
- * the oldest of those in the first bucket that has any.
- */
-__noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
+/* Slot of the key, waiting or handed out, or SLOT_NONE. */
+__noinline __u32 slot_find(__u64 key)
 {
-	__u32 n, i, bucket, found = SLOT_NONE;
-	__u64 oldest = 0;
-	struct slot *slot;
+	__u32 n, at, bucket;
 
 	for (n = 0; n < BUCKETS_OF_KEY; n++) {
 		bucket = slot_bucket_of(key, n);
-		for (i = 0; i < SLOTS_OF_BUCKET; i++) {
-			slot = slot_at(bucket + i);
-			if (slot->key != key || !slot_waits(slot))
-				continue;
-			if (slot->offered == offered)
-				return bucket + i;
-			if (found == SLOT_NONE || (__s64)(slot->offered - oldest) < 0) {
-				found = bucket + i;
-				oldest = slot->offered;
-			}
+		at = slot_in_bucket(key, bucket);
+		if (at != SLOT_NONE || !*slot_overflow(bucket))
+			return at;
+	}
+	return SLOT_NONE;
+}
+
+__noinline __u32 slot_waiting_in_bucket(__u64 key, __u32 bucket, __u64 offered)
+{
+	__u32 i, found = SLOT_NONE;
+	__u64 oldest = 0;
+	struct slot *slot;
+
+	for (i = 0; i < SLOTS_OF_BUCKET; i++) {
+		slot = slot_at(bucket + i);
+		if (slot->key != key || !slot_waits(slot))
+			continue;
+		if (slot->offered == offered)
+			return bucket + i;
+		if (found == SLOT_NONE || (__s64)(slot->offered - oldest) < 0) {
+			found = bucket + i;
+			oldest = slot->offered;
 		}
-		if ((found != SLOT_NONE && !offered) || !*slot_overflow(bucket))
-			break;
 	}
 	return found;
+}
+
+/*
+ * Slot of the key whose packet still waits. Header keys may stand more than
+ * once (a segment sent again while the first still waits): in the first bucket that has any,
+ * the one offered at that very time, packed, where offered is not 0 and there is such a
+ * one, else the oldest.
+ */
+__noinline __u32 slot_find_waiting(__u64 key, __u64 offered)
+{
+	__u32 n, at, bucket;
+
+	for (n = 0; n < BUCKETS_OF_KEY; n++) {
+		bucket = slot_bucket_of(key, n);
+		at = slot_waiting_in_bucket(key, bucket, offered);
+		if (at != SLOT_NONE || !*slot_overflow(bucket))
+			return at;
+	}
+	return SLOT_NONE;
 }
 
 static __always_inline bool slot_take(__u32 at, __u32 from)
@@ -161,7 +181,7 @@ static __always_inline bool slot_take(__u32 at, __u32 from)
 	return compare_and_swap(&slot_at(at)->state, from, SLOT_TAKEN);
 }
 
-static __always_inline __u32 slot_take_in(__u32 bucket, __u32 from)
+__noinline __u32 slot_take_in(__u32 bucket, __u32 from)
 {
 	__u32 i;
 
