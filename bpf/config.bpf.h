@@ -12,7 +12,6 @@ const volatile __u32 probe_len_min;	/* skb->len of a probe, with and without lin
 const volatile __u32 probe_len_max;	/* max 0: probes are not followed */
 const volatile __u32 probe_payload;	/* payload bytes of an echo that is ours */
 const volatile __u64 tcp_interval_ns;	/* at most one TCP state per flow in that time */
-const volatile bool tell_packets;	/* send every packet: packets.bpf.h */
 const volatile bool functions;		/* functions of qdiscs are traced: calls.bpf.h */
 const volatile bool enqueue_is_told;	/* by qdisc_enqueue (5.14), or by functions */
 const volatile __s64 clock_tai_ahead_ns;	/* CLOCK_TAI less CLOCK_MONOTONIC */
@@ -26,6 +25,13 @@ volatile __u32 tracing;
 
 /* Which round of the walk it is where functions are not traced: see walk_below(). */
 volatile __u32 walk_round;
+
+/*
+ * Send every packet (packets.bpf.h); set before the first hook is attached. No constant: the kernel
+ * would remove what it leaves unused, and a program that has lost subprograms can be loaded
+ * once more for another function only without their types (user/function_hook.c).
+ */
+volatile __u32 tell_packets;
 
 /* Qdiscs made since loading; the loader looks for new ones where it moved. */
 volatile __u32 qdiscs_created;

@@ -62,7 +62,7 @@ static void set_options(struct sojourn_bpf *bpf, const struct tracer_options *op
 	}
 	bpf->rodata->clock_tai_ahead_ns = clock_ns(CLOCK_TAI) - clock_ns(CLOCK_MONOTONIC);
 	bpf->rodata->clock_real_ahead_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-	bpf->rodata->tell_packets = options->packets;
+	bpf->bss->tell_packets = options->packets;
 	bpf_program__set_autoload(bpf->progs.flush_packets, options->packets);
 	if (options->packets)
 		bpf_map__set_max_entries(bpf->maps.events, PACKETS_RING_BYTES);
