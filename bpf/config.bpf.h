@@ -28,10 +28,15 @@ volatile __u32 walk_round;
 
 /*
  * Send every packet (packets.bpf.h); set before the first hook is attached. No constant: the kernel
- * would remove what it leaves unused, and a program that has lost subprograms can be loaded
- * once more for another function only without their types (user/function_hook.c).
+ * would remove what it leaves unused, and of a program that has lost subprograms the types are
+ * not known any more when it is loaded once more for another function
+ * (user/function_hook.c): the verifier then follows each call from each caller, which
+ * takes a hundred times as long.
  */
 volatile __u32 tell_packets;
+
+/* Always 0, which the verifier does not know: keeps what follows probes, for the same reason. */
+volatile __u32 probes_unwanted;
 
 /* Qdiscs made since loading; the loader looks for new ones where it moved. */
 volatile __u32 qdiscs_created;

@@ -10,6 +10,8 @@
 
 static __always_inline bool probe_length(__u32 len)
 {
+	if (functions && !probe_len_max)
+		return probes_unwanted;
 	return len - probe_len_min <= probe_len_max - probe_len_min && probe_len_max;
 }
 
