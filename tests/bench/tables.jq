@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The figures as tables: a headline begins with '#', cells are separated by tabs.
+# The figures as tables: a headline begins with '#', cells are separated by tabs; a line without
+# any is text.
 
 def digits($n): if . == null then "-"
 	else (. * pow(10; $n) | round) / pow(10; $n) | tostring end;
@@ -55,7 +56,8 @@ def targets:
 	(.[] | .unit as $unit | [.name, "", value($unit; .figure.median),
 		(if .figure.q1 == null then "-"
 		 else "\(value($unit; .figure.q1)), \(value($unit; .figure.q3))" end),
-		value($unit; .limit), (if .met then "met" else "not met" end)] | row);
+		value($unit; .limit), (if .undecided then "cannot tell"
+		 elif .met then "met" else "not met" end)] | row);
 
 def starts:
 	select(.starts) |
@@ -86,7 +88,7 @@ def soaked:
 		"\(.maps_bytes / 1e6 | digits(1)) MB", "\(.cpu_ns / 1e9 | digits(2)) s"] | row);
 
 def tables:
-	(. + .machine | "# Kernel \(.kernel), \(.cpus) CPUs (\(.model)), clock \(.clocksource), " +
+	(. + .machine | "Kernel \(.kernel), \(.cpus) CPUs (\(.model)), clock \(.clocksource), " +
 		"\(.repeat) repetitions of \(.seconds) s" +
 		(if .contended then "; other work held the CPUs up for \(.contended.median | percent)" else ""
 		 end)),
