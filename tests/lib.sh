@@ -337,6 +337,17 @@ check_flow_misses() {
 		(map(.flow_misses) | add) <= (map(.segments) | add) / 1000' --arg device "$device"
 }
 
+# wait_empty NETNS DEVICE: until nothing waits in its qdiscs, 10 s at most.
+wait_empty() {
+	local tries
+
+	for ((tries = 0; tries < 100; tries++)); do
+		in_netns "$1" tc -s -j qdisc show dev "$2" |
+			jq -e "all(.[]; .qlen == 0)" >/dev/null && return
+		sleep 0.1
+	done
+}
+
 # wait_listening NETNS PORT: until a TCP socket listens there.
 wait_listening() {
 	local tries

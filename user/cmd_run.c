@@ -16,6 +16,7 @@
 #include "expression.h"
 #include "guard.h"
 #include "out.h"
+#include "options.h"
 #include "output_file.h"
 #include "scenario.h"
 
@@ -74,28 +75,6 @@ static int bad_option(int option, const char *argument)
 			    "unknown option \"%s\": `sojourn help run` lists them", bare);
 }
 
-static int add(const char *list[LIST_MAX], size_t *count, const char *option)
-{
-	if (*count == LIST_MAX)
-		return command_fail(&cmd_run, EXIT_USAGE, "%s may be given %d times at most",
-				    option, LIST_MAX);
-	list[(*count)++] = optarg;
-	return EXIT_OK;
-}
-
-static int parse_tier(const char *name, enum tracer_tier *tier)
-{
-	if (!strcmp(name, "functions"))
-		*tier = TIER_FUNCTIONS;
-	else if (!strcmp(name, "tracepoints"))
-		*tier = TIER_TRACEPOINTS;
-	else
-		return command_fail(&cmd_run, EXIT_USAGE,
-				    "--tier %s: there are the tiers functions and tracepoints; without --tier it is the best that works",
-				    name);
-	return EXIT_OK;
-}
-
 static int parse_options(int argc, char *argv[], struct run_options *options)
 {
 	int option, code = EXIT_OK;
@@ -111,16 +90,19 @@ static int parse_options(int argc, char *argv[], struct run_options *options)
 			options->directory = optarg;
 			break;
 		case OPTION_SET:
-			code = add(options->set, &options->set_count, "--set");
+			code = option_add(&cmd_run, options->set, LIST_MAX, &options->set_count, "--set",
+					  optarg);
 			break;
 		case OPTION_FAIL_IF:
-			code = add(options->fail_if, &options->fail_if_count, "--fail-if");
+			code = option_add(&cmd_run, options->fail_if, LIST_MAX, &options->fail_if_count, "--fail-if",
+					  optarg);
 			break;
 		case OPTION_NETNS:
-			code = add(options->netns, &options->netns_count, "--netns");
+			code = option_add(&cmd_run, options->netns, LIST_MAX, &options->netns_count, "--netns",
+					  optarg);
 			break;
 		case OPTION_TIER:
-			code = parse_tier(optarg, &options->tier);
+			code = option_tier(&cmd_run, optarg, &options->tier);
 			break;
 		default:
 			code = bad_option(option, argv[optind - 1]);

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "doctor.h"
+#include "options.h"
 #include "packet_print.h"
 #include "packet_trace.h"
 #include "packet_writer.h"
@@ -51,28 +52,6 @@ static int bad_option(int option, const char *argument)
 			    "unknown option \"%s\": `sojourn help trace` lists them", argument);
 }
 
-static int add(const char *list[LIST_MAX], size_t *count, const char *option)
-{
-	if (*count == LIST_MAX)
-		return command_fail(&cmd_trace, EXIT_USAGE, "%s may be given %d times at most",
-				    option, LIST_MAX);
-	list[(*count)++] = optarg;
-	return EXIT_OK;
-}
-
-static int parse_tier(const char *name, enum tracer_tier *tier)
-{
-	if (!strcmp(name, "functions"))
-		*tier = TIER_FUNCTIONS;
-	else if (!strcmp(name, "tracepoints"))
-		*tier = TIER_TRACEPOINTS;
-	else
-		return command_fail(&cmd_trace, EXIT_USAGE,
-				    "--tier %s: there are the tiers functions and tracepoints; without --tier it is the best that works",
-				    name);
-	return EXIT_OK;
-}
-
 static int parse_positive(const char *option, const char *text, __u64 *value,
 			  int (*parse)(const char *text, __u64 *value, struct error *error))
 {
@@ -96,15 +75,17 @@ static int parse_option(int option, const char *argument, struct trace_options *
 		trace->path = optarg;
 		return EXIT_OK;
 	case 'i':
-		return add(options->devices, &trace->device_count, "-i");
+		return option_add(&cmd_trace, options->devices, LIST_MAX, &trace->device_count, "-i",
+				  optarg);
 	case OPTION_NETNS:
-		return add(options->netns, &trace->netns_count, "--netns");
+		return option_add(&cmd_trace, options->netns, LIST_MAX, &trace->netns_count, "--netns",
+				  optarg);
 	case OPTION_SECONDS:
 		return parse_positive("--seconds", optarg, &trace->length_ns, units_parse_time);
 	case OPTION_COUNT:
 		return parse_positive("--count", optarg, &trace->count, units_parse_count);
 	case OPTION_TIER:
-		return parse_tier(optarg, &trace->tier);
+		return option_tier(&cmd_trace, optarg, &trace->tier);
 	case OPTION_JSON:
 		trace->json = true;
 		return EXIT_OK;

@@ -27,6 +27,7 @@
 #include "netns.h"
 #include "phase.h"
 #include "ping.h"
+#include "signals.h"
 #include "timeline.h"
 #include "tracer.h"
 #include "witness.h"
@@ -68,28 +69,16 @@ struct experiment {
 	char trouble[256];		/* first reason why the result is not complete */
 };
 
+static int take_signals(struct experiment *run, struct error *error)
+{
+	run->signals = signals_take(&run->blocked, &run->previous, error);
+	return run->signals < 0 ? -1 : 0;
+}
+
 static void note_trouble(struct experiment *run, const char *text)
 {
 	if (!run->trouble[0])
 		snprintf(run->trouble, sizeof(run->trouble), "%s", text);
-}
-
-static int take_signals(struct experiment *run, struct error *error)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action;
-
-	/* What nohup or a shell's "&" had ignored stays so: blocked, it would be queued. */
-	sigemptyset(&run->blocked);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (!sigaction(ending[i], NULL, &action) && action.sa_handler != SIG_IGN)
-			sigaddset(&run->blocked, ending[i]);
-	if (sigprocmask(SIG_BLOCK, &run->blocked, &run->previous))
-		return error_set_errno(error, EXIT_CANNOT, "cannot block signals");
-	run->signals = signalfd(-1, &run->blocked, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (run->signals < 0)
-		return error_set_errno(error, EXIT_CANNOT, "cannot open a signalfd");
-	return 0;
 }
 
 /*

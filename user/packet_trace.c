@@ -26,6 +26,7 @@
 #include "packet_writer.h"
 #include "qdisc_tree.h"
 #include "result.h"
+#include "signals.h"
 #include "text.h"
 #include "witness.h"
 
@@ -47,7 +48,6 @@ struct trace {
 	struct tracer *tracer;
 	struct packet_file_header header;
 	sigset_t blocked, previous;
-	bool signals_blocked;
 	int signals;			/* signalfd */
 
 	struct witness_netns *netns;	/* descriptors and names are owned */
@@ -415,25 +415,6 @@ static int open_output(struct trace *trace, struct error *error)
 
 /* ---- begin ---- */
 
-static int take_signals(struct trace *trace, struct error *error)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action;
-
-	/* What nohup or a shell's "&" had ignored stays so: blocked, it would be queued. */
-	sigemptyset(&trace->blocked);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (!sigaction(ending[i], NULL, &action) && action.sa_handler != SIG_IGN)
-			sigaddset(&trace->blocked, ending[i]);
-	if (sigprocmask(SIG_BLOCK, &trace->blocked, &trace->previous))
-		return error_set_errno(error, EXIT_CANNOT, "cannot block signals");
-	trace->signals_blocked = true;
-	trace->signals = signalfd(-1, &trace->blocked, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (trace->signals < 0)
-		return error_set_errno(error, EXIT_CANNOT, "cannot open a signalfd");
-	return 0;
-}
-
 /* Wait for a signal that ends the trace, and take it. */
 static bool wait_signal(const struct trace *trace, int timeout_ms)
 {
@@ -762,7 +743,8 @@ static bool close_output(struct trace *trace)
 
 static int trace_all(struct trace *trace, struct error *error)
 {
-	if (take_signals(trace, error) || list_netns(trace, error) ||
+	trace->signals = signals_take(&trace->blocked, &trace->previous, error);
+	if (trace->signals < 0 || list_netns(trace, error) ||
 	    check_place(trace, error) || open_tracer(trace, error))
 		return -1;
 	fill_header(trace);
@@ -802,9 +784,8 @@ int packet_trace(const struct packet_trace_options *options, struct packet_trace
 		while (wait_signal(trace, 0))
 			;	/* said twice */
 		close(trace->signals);
-	}
-	if (trace->signals_blocked)
 		sigprocmask(SIG_SETMASK, &trace->previous, NULL);
+	}
 	if (close_output(trace))
 		free(trace);
 	return failed;

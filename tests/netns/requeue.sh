@@ -25,17 +25,6 @@ taskset -pc "$cpu" "$poll" >/dev/null
 setpriv --pdeathsig KILL taskset -c "$cpu" bash -c 'while :; do :; done' &
 background+=("$!")
 
-# Until the peer has taken all; it is slow on purpose.
-wait_empty() {
-	local tries
-
-	for ((tries = 0; tries < 100; tries++)); do
-		in_netns a tc -s -j qdisc show dev eth0 | jq -e "all(.[]; .qlen == 0)" >/dev/null &&
-			return
-		sleep 0.1
-	done
-}
-
 # frames NAME / cut NAME: one window of traffic
 frames() {
 	local port pids=()
@@ -46,14 +35,14 @@ frames() {
 		pids+=("$!")
 	done
 	wait "${pids[@]}"
-	wait_empty
+	wait_empty a eth0
 	window_stop "$1"
 }
 
 cut() {
 	window_start "$1" --netns a
 	in_netns a "$programs/udp_gso_flows" 10.9.0.2 4 1 500 30 1200 >/dev/null
-	wait_empty
+	wait_empty a eth0
 	window_stop "$1"
 }
 

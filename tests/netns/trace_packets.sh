@@ -39,23 +39,13 @@ trace_stop() {
 	wait "$trace_pid" || run_status=$?
 }
 
-wait_empty() {
-	local tries
-
-	for ((tries = 0; tries < 100; tries++)); do
-		in_netns a tc -s -j qdisc show dev eth0 | jq -e "all(.[]; .qlen == 0)" >/dev/null &&
-			return
-		sleep 0.1
-	done
-}
-
 # traced NAME SECONDS: a flood in a window and in a trace.
 traced() {
 	window_start "$1" --netns a
 	in_netns a tc -s -j qdisc show dev eth0 >"$work/$1.tc"
 	trace_start "$1" -o "$work/$1.packets"
 	in_netns a "$programs/flood" --device eth0 --seconds "$2" >"$work/$1.flood"
-	wait_empty
+	wait_empty a eth0
 	sleep 0.2
 	trace_stop INT
 	window_stop "$1" || return

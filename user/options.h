@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Options that several subcommands take. Each function: EXIT_OK, or the line is told and EXIT_USAGE. */
+#ifndef SOJOURN_OPTIONS_H
+#define SOJOURN_OPTIONS_H
+
+#include <stddef.h>
+
+#include "commands.h"
+#include "tracer.h"
+
+/* One more value of an option that may be repeated, most times at most; list is not owned. */
+int option_add(const struct command *command, const char **list, size_t most, size_t *count,
+	       const char *option, const char *value);
+
+/* --tier NAME */
+int option_tier(const struct command *command, const char *name, enum tracer_tier *tier);
+
+#endif
