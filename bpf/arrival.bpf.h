@@ -223,16 +223,22 @@ static __always_inline bool was_unfolded(__u32 gso_size, __u32 len, __u32 len_no
 	return gso_size && len_now != len && !gso_read(skb).size;
 }
 
-/* The qdisc took it. len_now: of the skb, which may be freed or another one by now. */
+/*
+ * The qdisc took it. len_now: of the skb, which may be freed or another one by now. locked:
+ * whoever hands it out, or frees it, has to wait until this event is over.
+ */
 static __always_inline void offer_queued(struct offers *offers, struct offer *offer,
-					 __u32 len_now)
+					 __u32 len_now, bool locked)
 {
 	offer_close(offers, offer);
 	if (offer->consumed || was_unfolded(offer->gso_size, offer->len, len_now, offer->skb))
 		offer_to_segments(offers, offer);
-	else if (offer_has_slot(offer))
-		compare_and_swap(&slot_at(offer->slot)->state, SLOT_OFFERED,
-				 SLOT_QUEUED);
+	else if (!offer_has_slot(offer))
+		return;
+	else if (locked)
+		slot_at(offer->slot)->state = SLOT_QUEUED;
+	else
+		compare_and_swap(&slot_at(offer->slot)->state, SLOT_OFFERED, SLOT_QUEUED);
 }
 
 #endif

@@ -359,7 +359,7 @@ static __always_inline void call_end(struct calls *own, const struct enqueue_cal
 	if (offer) {
 		/* after NET_XMIT_CN it may be this very packet that is freed next */
 		if (status == NET_XMIT_SUCCESS || offer->consumed)
-			offer_queued(offers, offer, len_now);
+			offer_queued(offers, offer, len_now, false);
 	} else if (!call->cut) {
 		call_queued(call, len_now);
 	}
@@ -427,7 +427,7 @@ __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 	struct qdisc_record *record;
 	struct qdisc_bank *bank;
 	struct slot *slot;
-	__u64 offered = 0;
+	__u64 offered = 0, key;
 	__u32 at;
 
 	out.record = qdisc_known_id(qdisc_address);
@@ -439,7 +439,8 @@ __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 	out.skb = skb_address;
 	out.len = BPF_CORE_READ(skb, len);
 	out.now = bpf_ktime_get_ns();
-	at = slot_find(level_key(skb_address, record->depth));
+	key = level_key(skb_address, record->depth);
+	at = slot_find(key);
 	slot = slot_at(at);
 	if (at != SLOT_NONE && slot_record(slot) == out.record &&
 	    slot->state == SLOT_HANDED_UP)
@@ -449,10 +450,12 @@ __noinline int handed_up(__u64 qdisc_address, __u64 skb_address)
 		hand_up_slot(&out, slot, record, bank);
 	} else {
 		offered = segment_match(out.skb, record->root, record->depth, out.len);
-		if (offered)
+		if (offered) {
 			hand_out_segment(out.skb, out.now, out.record, out.len, offered);
-		else
+			segment_remember(&out, key, at, offered, SLOT_HANDED_UP);
+		} else {
 			hand_out_unmatched(&out, record);
+		}
 	}
 	if (offered && probe_length(out.len))
 		probe_seen(skb_address, PROBE_HANDED_UP, out.record, out.now,

@@ -57,15 +57,13 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 
 /*
  * An skb that this qdisc was never offered: a segment of one that was, at that (packed)
- * time. Its slot, made now, tells a requeue, or its parent how long it was here. A function
- * of its own to the verifier, for the sake of the stack.
+ * time. A function of its own to the verifier, for the sake of the stack.
  */
 __noinline int hand_out_segment(__u64 skb, __u64 now, __u32 id, __u32 len, __u64 offered)
 {
 	struct qdisc_record *record = qdisc_record(id);
 	struct qdisc_bank *bank = qdisc_bank(id);
-	__u64 key, sojourn;
-	__u32 at;
+	__u64 sojourn;
 
 	if (!record || !bank)
 		return 0;
@@ -73,13 +71,24 @@ __noinline int hand_out_segment(__u64 skb, __u64 now, __u32 id, __u32 len, __u64
 	record_measured(id, record, bank, sojourn, 1, len, now);
 	part_add(record, bank, skb, offered, 0, sojourn, now, 1, 0);
 	record->counters.segments++;
-	key = level_key(skb, record->depth & (QDISC_LEVELS - 1));
-	at = slot_claim_again(key);
-	slot_fill(at, key, 0, 0, 0, 1, len, SLOT_TAKEN);
-	slot_at(at)->offered = offered;
-	slot_at(at)->handed_out = slot_pack(now, 1);
-	slot_at(at)->state = record->depth ? SLOT_HANDED_UP : SLOT_HANDED_OUT;
 	return 0;
+}
+
+/*
+ * Its slot, made now, tells a requeue, or its parent how long it was here. at: what slot_find()
+ * gave of the key.
+ */
+static __always_inline void segment_remember(const struct hand_out *out, __u64 key, __u32 at,
+					     __u64 offered, __u32 state)
+{
+	struct slot *slot;
+
+	at = slot_claim_found(at, key);
+	slot_fill(at, key, 0, 0, 0, 1, out->len, SLOT_TAKEN);
+	slot = slot_at(at);
+	slot->offered = offered;
+	slot->handed_out = slot_pack(out->now, 1);
+	slot->state = state;
 }
 
 static __always_inline void hand_out_unmatched(const struct hand_out *out,
@@ -131,10 +140,12 @@ __noinline int hand_out_one(__u64 skb, __u64 now, __u32 id, __u32 len)
 			return 0;
 	}
 	offered = segment_match(skb, record->root, record->depth, len);
-	if (offered)
-		hand_out_segment(skb, now, id, len, offered);
-	else
+	if (!offered) {
 		hand_out_unmatched(&out, record);
+		return 0;
+	}
+	hand_out_segment(skb, now, id, len, offered);
+	segment_remember(&out, skb, at, offered, SLOT_HANDED_OUT);
 	return 0;
 }
 

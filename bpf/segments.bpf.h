@@ -63,17 +63,19 @@ static __always_inline __u64 segment_flow(const struct packet *packet, __u32 roo
 }
 
 /*
- * Keys of segments that follow each other within 16 KiB of a flow have buckets side by side
- * (slot_bucket()), as they are made, and taken, in that order: memory that is read in
- * order is there in time. Bit 63 is 0, of the address of an skb it is 1; 10 + 4 bits
- * are of the place in the flow as it is, the others of a hash.
+ * Keys of segments that follow each other have buckets side by side (slot_bucket()), as they
+ * are made, and taken, in that order: memory that is read in order is there in time. Each
+ * MiB of a flow takes its turn at the same 128 KiB, which stay in the cache; what waits beyond
+ * that goes to the keys' other buckets. Bit 63 is 0, of the address of an skb it is 1; 28
+ * bits are of the place in the flow as it is, the others of a hash.
  */
 static __always_inline __u64 segment_key(__u64 flow, __u64 of_flow)
 {
-	return (of_flow & 1023) << 53 | mix(flow, of_flow >> 14) >> 23 << 12 |
-	       (of_flow >> 10 & 15) << 8;
-}
+	__u64 hash = mix(flow, of_flow >> 28) >> 37;
 
+	return (of_flow & 1023) << 53 | (hash << SEGMENT_TURN_BITS | (of_flow >> 20 & 255)) << 18 |
+	       (of_flow >> 10 & 1023) << 8;
+}
 
 static __always_inline __u64 segment_by_id(__u16 id)
 {

@@ -124,7 +124,7 @@ int BPF_PROG(on_qdisc_enqueue, struct Qdisc *qdisc, const struct netdev_queue *t
 		offer_close(offers, offer);
 		return 0;
 	}
-	offer_queued(offers, offer, skb->len);
+	offer_queued(offers, offer, skb->len, !qdisc_is_nolock(record));
 	enqueue_backlog(record, bank, qdisc, offer->len,
 			qdisc_counts_per_cpu(record) ? bpf_ktime_get_ns() : offer->offered_ns);
 	return 0;

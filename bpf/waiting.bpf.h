@@ -29,6 +29,7 @@
 
 #define SLOTS_OF_BUCKET	4
 #define BUCKETS_OF_KEY	4
+#define SEGMENT_TURN_BITS	8
 
 /* Which buckets were full once; of the same size in both objects. */
 __u8 slot_overflowed[(1 << 18) / SLOTS_OF_BUCKET];
@@ -65,16 +66,18 @@ static __always_inline __u32 slot_packets(const struct slot *slot)
 }
 
 /*
- * First slot of a key's first bucket. skbs that the slab hands out one after
- * the other (256 bytes apart) have buckets side by side; the low bits tell levels
- * (levels.bpf.h). The highest ones are the same of all addresses; of segments
- * (segments.bpf.h) they are not to count here.
+ * First slot of a key's first bucket. skbs that the slab hands out one after the other (256
+ * bytes apart) have buckets side by side, and so do pages of them; the low bits tell levels
+ * (levels.bpf.h). The highest ones are the same of all addresses. Keys of segments
+ * (segments.bpf.h) have bit 63 clear, and some more bits that are not to count here.
  */
 static __always_inline __u32 slot_bucket(__u64 key)
 {
-	__u64 page = (key << 11 >> 23 ^ (key & 63) << 32) * 0x9e3779b97f4a7c15ULL;
+	__u64 not_counted = (~key >> 63) * SEGMENT_TURN_BITS;
+	__u64 region = (key << 11 >> (29 + not_counted) ^ (key & 63) << 35) *
+		       0x9e3779b97f4a7c15ULL;
 
-	return ((page >> 40 << 6) | (key >> 8 & 15) << 2) & SLOT_MASK;
+	return (((region >> 40) + (key >> 12 & 63)) << 6 | (key >> 8 & 15) << 2) & SLOT_MASK;
 }
 
 /* First slot of the n-th bucket of a key. */
@@ -218,13 +221,11 @@ __noinline __u32 slot_claim(__u64 key)
 }
 
 /*
- * The slot for the address of an skb: the one that it had before, where that is
- * left. One that still waits is of a packet that was lost sight of.
+ * The slot for the address of an skb, of which slot_find() gave at: the one that it had
+ * before, where that is left. One that still waits is of a packet that was lost sight of.
  */
-__noinline __u32 slot_claim_again(__u64 skb)
+static __always_inline __u32 slot_claim_found(__u32 at, __u64 skb)
 {
-	__u32 at = slot_find(skb);
-
 	if (at == SLOT_NONE)
 		return slot_claim(skb);
 	if (slot_at(at)->state == SLOT_HANDED_OUT)
@@ -234,6 +235,11 @@ __noinline __u32 slot_claim_again(__u64 skb)
 		return at;
 	count(&losses.stale, 1);
 	return at;
+}
+
+__noinline __u32 slot_claim_again(__u64 skb)
+{
+	return slot_claim_found(slot_find(skb), skb);
 }
 
 static __always_inline void slot_fill(__u32 at, __u64 key, __u64 offered_ns, __u32 record,
