@@ -29,7 +29,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 	__u32 state = slot->state;
 
 	if (state == SLOT_HANDED_OUT) {
-		if (!nolock && requeues_outstanding(record) <= 0)
+		if (!nolock && requeues_outstanding_now(record) <= 0)
 			return false;
 		count(&record->counters.requeued, 1);
 		before = slot_waited(slot);
@@ -40,7 +40,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 	} else {
 		/* passed straight to a stopped driver queue, refused there, requeued */
 		if (state == SLOT_OFFERED && !nolock && record->flags & TCQ_F_CAN_BYPASS &&
-		    requeues_outstanding(record) > 0)
+		    requeues_outstanding_now(record) > 0)
 			count(&record->counters.requeued, 1);
 		record_measured(out->record, record, bank, sojourn, packets, out->len, out->now);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
@@ -102,7 +102,7 @@ static __always_inline void hand_out_unmatched(const struct hand_out *out,
 	 * that what it hands out was either offered or comes back.
 	 */
 	if (!record->depth && (qdisc_is_nolock(record) ||
-			       requeues_outstanding(record) > 0)) {
+			       requeues_outstanding_now(record) > 0)) {
 		count(&record->counters.requeued, 1);
 		return;
 	}

@@ -94,30 +94,41 @@ static __always_inline __u32 gso_packets(struct gso gso)
 
 /*
  * The fields of an skb that say where its headers lie, read with one call: from
- * inner_network_header to mac_header (include/linux/skbuff.h, struct sk_buff: 14 bytes).
+ * inner_network_header to head (include/linux/skbuff.h, struct sk_buff: 38 bytes at most).
  */
-#define SKB_OFFSETS	16
+#define SKB_OFFSETS	48
 
 struct skb_offsets {
-	__u16 fields[SKB_OFFSETS / 2];
+	__u64 words[SKB_OFFSETS / 8];
 };
+
+/* Where the reading begins: such that head, a pointer, lies aligned in words. */
+static __always_inline __u32 skb_offsets_begin(void)
+{
+	return bpf_core_field_offset(struct sk_buff, inner_network_header) & ~7u;
+}
 
 static __always_inline int skb_offsets_read(__u64 skb, struct skb_offsets *offsets)
 {
-	const __u32 begin = bpf_core_field_offset(struct sk_buff, inner_network_header);
-	const __u32 end = bpf_core_field_offset(struct sk_buff, mac_header) + sizeof(__u16);
+	const __u32 begin = skb_offsets_begin();
+	const __u32 end = bpf_core_field_offset(struct sk_buff, head) + sizeof(__u64);
 
 	if (end - begin > SKB_OFFSETS)
 		return -1;
-	return bpf_probe_read_kernel(offsets->fields, end - begin, (void *)(skb + begin));
+	return bpf_probe_read_kernel(offsets->words, end - begin, (void *)(skb + begin));
 }
 
 /* A field by where it lies in struct sk_buff: a number that the verifier knows. */
+static __always_inline const void *skb_field(const struct skb_offsets *offsets, __u64 at)
+{
+	at -= skb_offsets_begin();
+	barrier_var(at);
+	return (const __u8 *)offsets->words + at;
+}
+
 static __always_inline __u16 skb_offset(const struct skb_offsets *offsets, __u64 at)
 {
-	at -= bpf_core_field_offset(struct sk_buff, inner_network_header);
-	barrier_var(at);
-	return *(const __u16 *)((const __u8 *)offsets->fields + at);
+	return *(const __u16 *)skb_field(offsets, at);
 }
 
 /* Where the network header lies, from the start of the buffer; *link: where the frame starts; 0: cannot be read. */
@@ -138,7 +149,7 @@ static __always_inline __u64 network_header(__u64 skb_address, bool received, __
 	}
 	if (skb_offsets_read(skb_address, &offsets))
 		return 0;
-	head = (__u64)BPF_CORE_READ(skb, head);
+	head = *(const __u64 *)skb_field(&offsets, bpf_core_field_offset(struct sk_buff, head));
 	*link = head + skb_offset(&offsets, bpf_core_field_offset(struct sk_buff, mac_header));
 	outer = skb_offset(&offsets, bpf_core_field_offset(struct sk_buff, network_header));
 	inner = skb_offset(&offsets, bpf_core_field_offset(struct sk_buff, inner_network_header));

@@ -304,13 +304,24 @@ static __always_inline __u32 qdisc_known_id(__u64 qdisc)
 	return qdisc_find(qdisc, &id) ? id : QDISC_IGNORED;
 }
 
-/* Requeues that the kernel counted and that were not handed out again yet. */
+/* Of so many requeues that the kernel counted: those that were not handed out again yet. */
+static __always_inline __s32 requeues_outstanding_of(const struct qdisc_record *record,
+						     __u32 kernel_requeues)
+{
+	return kernel_requeues - record->kernel_requeues_base - (__u32)record->counters.requeued;
+}
+
 static __always_inline __s32 requeues_outstanding(const struct qdisc_record *record)
 {
 	const struct Qdisc *qdisc = (const struct Qdisc *)record->qdisc;
 
-	return BPF_CORE_READ(qdisc, qstats.requeues) - record->kernel_requeues_base -
-	       (__u32)record->counters.requeued;
+	return requeues_outstanding_of(record, BPF_CORE_READ(qdisc, qstats.requeues));
+}
+
+/* The same within a hand-out of a root. */
+static __always_inline __s32 requeues_outstanding_now(const struct qdisc_record *record)
+{
+	return requeues_outstanding_of(record, record->kernel_requeues);
 }
 
 static __always_inline void backlog_max(struct qdisc_bank *bank, __s64 bytes, __s64 packets)

@@ -176,6 +176,7 @@ int BPF_PROG(on_qdisc_dequeue, struct Qdisc *qdisc, const struct netdev_queue *t
 	if (!record || !bank)
 		return 0;
 	out.now = bpf_ktime_get_ns();
+	record->kernel_requeues = qdisc->qstats.requeues;
 	if (!qdisc_counts_per_cpu(record))
 		backlog_set(record, bank, qdisc->qstats.backlog, qdisc->q.qlen, out.now);
 	for (i = 0; i < DEQUEUE_DIRECT && skb; i++) {

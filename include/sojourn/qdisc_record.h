@@ -131,7 +131,7 @@ struct qdisc_record {
 
 	__u64 reset_ns;			/* when it was emptied last; 0: never */
 	__u32 kernel_requeues_base;	/* qstats.requeues when first seen */
-	__u32 unused2;
+	__u32 kernel_requeues;		/* the same at its last hand-out; only of a root */
 
 	/*
 	 * The kernel's own counters of a qdisc that keeps them in one place,
