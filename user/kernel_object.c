@@ -3,6 +3,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <malloc.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +140,10 @@ int kernel_object_load(struct sojourn_bpf *bpf, struct error *error)
 
 	libbpf_words[0] = '\0';
 	failed = bpf_object__load_skeleton(bpf->skeleton);
+#ifdef __GLIBC__
+	/* what libbpf needed the kernel's types for is free by now: tens of MB, of use to others */
+	malloc_trim(0);
+#endif
 	return failed ? describe_failure(error, failed) : 0;
 }
 

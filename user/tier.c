@@ -293,6 +293,9 @@ static bool try_functions(struct tier *tier, bool only_kprobes)
 	if (!trampolines && !probes) {
 		snprintf(tier->why, sizeof(tier->why), "no functions can be hooked: %.290s; %.290s",
 			 no_trampoline.text, no_probe.text);
+		/* the kernel's symbols and types are tens of MB */
+		function_hooks_close(tier->function_hooks);
+		tier->function_hooks = NULL;
 		return false;
 	}
 	want_programs(tier->bpf, trampolines, probes);

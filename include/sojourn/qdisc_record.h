@@ -84,10 +84,12 @@ struct qdisc_counters {
 };
 
 struct qdisc_record {
-	/* Who it is; written once, before the record can be found. */
+	/*
+	 * Who it is; written once, before the record can be found. What each packet needs is
+	 * in the first cache line.
+	 */
 	__u64 qdisc;			/* address of struct Qdisc */
-	__u64 first_seen_ns;		/* CLOCK_MONOTONIC */
-	__u64 destroyed_ns;		/* 0 while it lives */
+	__u32 histograms[QDISC_HISTOGRAMS];	/* 1 + their places in the table; 0: none (yet) */
 	__u32 netns;			/* inode number of the network namespace */
 	__u32 ifindex;
 	__u32 handle;
@@ -97,9 +99,8 @@ struct qdisc_record {
 	__u32 traits;			/* QDISC_IS_PARENT ... */
 	__u32 depth;			/* 0: root of a tx queue, 1: below a root, ... */
 	__u32 root;			/* record of the root that it is below, or its own */
-	__u32 unused;
-	__u32 histograms[QDISC_HISTOGRAMS];	/* 1 + their places in the table; 0: none (yet) */
-	__u32 unused3;
+	__u64 first_seen_ns;		/* CLOCK_MONOTONIC */
+	__u64 destroyed_ns;		/* 0 while it lives */
 	__u64 enqueue;			/* addresses of its functions (struct Qdisc, struct Qdisc_ops) */
 	__u64 dequeue;
 	__u64 peek;

@@ -3,10 +3,12 @@
  * One packet to each of many devices in turn, for a time: what a packet costs where the one
  * before it was another qdisc's.
  *
- *   spread PREFIX SECONDS
+ *   spread PREFIX SECONDS [first]
  *
- * Devices are all but lo in every named network namespace whose name begins with PREFIX.
- * Prints {"sent":…,"devices":…,"seconds":…,"pps":…}.
+ * Devices are all but lo in every named network namespace whose name begins with PREFIX. With
+ * first, each of them has one packet, and then only one of them has all others: what a
+ * packet costs where many qdiscs are known. Prints {"sent":…,"devices":…,"seconds":…,"pps":…},
+ * the packets before the time not counted.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -93,7 +95,8 @@ static int add_all(struct spread *spread, const char *prefix, struct error *erro
 	return err;
 }
 
-static int send_all(struct spread *spread, __u64 until, struct error *error)
+/* To count of the devices in turn; once at least. */
+static int send_to(struct spread *spread, size_t count, __u64 until, struct error *error)
 {
 	static const unsigned char frame[FRAME_SIZE] = {
 		2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, ETH_P_IP >> 8, ETH_P_IP & 0xff, 0x45,
@@ -101,15 +104,15 @@ static int send_all(struct spread *spread, __u64 until, struct error *error)
 	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_halen = ETH_ALEN };
 	size_t i;
 
-	while (clock_ns(CLOCK_MONOTONIC) < until) {
-		for (i = 0; i < spread->count; i++) {
+	do {
+		for (i = 0; i < count; i++) {
 			to.sll_ifindex = spread->targets[i].ifindex;
 			if (sendto(spread->targets[i].socket, frame, sizeof(frame), 0,
 				   (struct sockaddr *)&to, sizeof(to)) < 0)
 				return error_set_errno(error, EXIT_CANNOT, "cannot send");
 			spread->sent++;
 		}
-	}
+	} while (clock_ns(CLOCK_MONOTONIC) < until);
 	return 0;
 }
 
@@ -117,18 +120,23 @@ int main(int argc, char *argv[])
 {
 	struct spread spread = { 0 };
 	struct error error = { 0 };
+	bool first = argc == 4 && !strcmp(argv[3], "first");
 	double seconds;
 	__u64 begin;
 	int err;
 
-	if (argc != 3) {
+	if (argc != 3 && !first) {
 		fprintf(stderr, "spread: see the head of spread.c\n");
 		return EXIT_USAGE;
 	}
 	err = add_all(&spread, argv[1], &error);
+	if (!err && first)
+		err = send_to(&spread, spread.count, 0, &error);
+	spread.sent = 0;
 	begin = clock_ns(CLOCK_MONOTONIC);
 	if (!err)
-		err = send_all(&spread, begin + (__u64)(strtod(argv[2], NULL) * 1e9), &error);
+		err = send_to(&spread, first ? 1 : spread.count,
+			      begin + (__u64)(strtod(argv[2], NULL) * 1e9), &error);
 	seconds = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9;
 	if (err)
 		fprintf(stderr, "spread: %s\n", error.text);

@@ -89,7 +89,7 @@ def result($load; $variant):
 
 def target($name; $figure; $limit; $unit):
 	{name: $name, limit: $limit, unit: $unit, figure: $figure,
-	 met: (if $figure == null then null else $figure.median <= $limit end)};
+	 met: (if $figure == null or $limit == null then null else $figure.median <= $limit end)};
 
 # Without a tracer and with one sender nobody should wait for a CPU but for other work of
 # the machine.
@@ -185,19 +185,39 @@ def attach:
 		target("detached and gone"; map((.detach_ns + .close_ns) / 1e6) | spread; 200;
 			"ms")]};
 
+# What f gives with many qdiscs, to what it gives with one, by repetition
+def scaled($variant; $way; $counted; f):
+	map(select(.variant == $variant and .way == $way and .counted == $counted)) |
+	(map(.devices) | min) as $few | (map(.devices) | max) as $many |
+	joined(map(select(.devices == $many)); map(select(.devices == $few));
+		(.[0] | f) / (.[1] | f)) | spread;
+
 def scale:
-	. as $all |
-	{scale: [distinct(.devices)[] as $devices | ("empty2", "histograms") as $variant |
-		($all | map(select(.devices == $devices and .variant == $variant))) as $those |
-		{devices: $devices, variant: $variant,
+	. as $all | (map(.devices) | max) as $most |
+	{scale: [distinct(.devices)[] as $devices | ("first", "all") as $way |
+		("empty", "histograms") as $variant |
+		($all | map(select(.devices == $devices and .way == $way))) as $beside |
+		($beside | map(select(.variant == $variant))) as $those |
+		{devices: $devices, way: $way, variant: $variant,
 		 added_ns: (joined($those | map(select(.counted | not));
-			$all | map(select(.devices == $devices and .variant == "none"));
+			$beside | map(select(.variant == "none"));
 			1e9 / .[0].pps - 1e9 / .[1].pps) | spread),
+		 untraced_ns: ($beside | map(select(.variant == "none") | 1e9 / .pps) | spread),
 		 own_ns: ($those | map(select(.counted) | .ns / .sent) | spread),
 		 maps_bytes: ($those | map(.maps_bytes) | max),
-		 rss_kb: ($those | map(.rss_kb) | max),
+		 memory_bytes: ($those | map(.memory_bytes) | max),
 		 missed: (if $variant == "histograms" then ($those | map(.losses) |
-			sum(.records_full) + sum(.unmatched)) / ($those | sum(.sent)) else null end)}]};
+			sum(.records_full) + sum(.unmatched)) / ($those | sum(.sent)) else null end)}],
+	 targets: [
+		target("own time, one of \($most) in use, to a single one";
+			scaled("histograms"; "first"; true; .ns / .sent); 1.1; "x"),
+		target("own time, all of \($most) in turn, to a single one";
+			scaled("histograms"; "all"; true; .ns / .sent); 1.1; "x"),
+		target("no tracing, all of \($most) in turn, to a single one";
+			scaled("none"; "all"; false; 1 / .pps); null; "x"),
+		target("memory with \($most) qdiscs";
+			map(select(.devices == $most and .variant == "histograms") |
+				(.maps_bytes + .memory_bytes) / 1048576) | spread; 64; "MiB")]};
 
 def soak: {soak: .};
 

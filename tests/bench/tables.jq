@@ -56,7 +56,8 @@ def targets:
 	(.[] | .unit as $unit | [.name, "", value($unit; .figure.median),
 		(if .figure.q1 == null then "-"
 		 else "\(value($unit; .figure.q1)), \(value($unit; .figure.q3))" end),
-		value($unit; .limit), (if .undecided then "cannot tell"
+		(if .limit == null then "-" else value($unit; .limit) end), (if .undecided then "cannot tell"
+		 elif .limit == null then "-"
 		 elif .met then "met" else "not met" end)] | row);
 
 def starts:
@@ -67,11 +68,12 @@ def starts:
 
 def scales:
 	select(.scale) |
-	"# One packet to each of many qdiscs in turn",
-	(["qdiscs", "variant", "added ns/packet", "own ns/packet", "maps", "RSS",
-		"not measured"] | row),
-	(.scale[] | [.devices, .variant, (.added_ns | quartiles(0)), (.own_ns | quartiles(0)),
-		"\(.maps_bytes / 1e6 | digits(1)) MB", "\(.rss_kb / 1e3 | digits(1)) MB",
+	"# Many qdiscs: all packets to one of them (first), and to each in turn (all)",
+	(["qdiscs", "variant", "packets", "ns/packet without", "added ns/packet", "own ns/packet",
+		"maps", "own memory", "not measured"] | row),
+	(.scale[] | [.devices, .variant, .way, (.untraced_ns | quartiles(0)),
+		(.added_ns | quartiles(0)), (.own_ns | quartiles(0)),
+		"\(.maps_bytes / 1e6 | digits(1)) MB", "\(.memory_bytes / 1e6 | digits(1)) MB",
 		(.missed | percent)] | row);
 
 def empty_turns:

@@ -6,11 +6,12 @@
  *
  *   window --netns NAME [--netns NAME]... [--netns-prefix TEXT] [--device NAME]...
  *          [--tier functions|tracepoints] [--only-kprobes] [--qdiscs N] [--slice-ms N] [--seconds N]
- *          [--probes PAYLOAD] [--tcp] [--packets]
+ *          [--probes PAYLOAD] [--tcp] [--packets] [--only-losses]
  *
  * --netns-prefix: every named namespace whose name begins so. --qdiscs: as many as that
  * are traced at most (256). --packets: every packet is told, and how many were of each
- * outcome (enum packet_outcome) is printed.
+ * outcome (enum packet_outcome) is printed. --only-losses: nothing of the qdiscs is kept or
+ * printed, so that what memory there is, is the tracer's.
  *
  * Says "ready" on stderr when it counts. The window ends with the first of: end
  * of standard input, SIGINT, SIGTERM, N seconds.
@@ -54,6 +55,7 @@ struct window {
 	enum tracer_tier tier;
 	bool only_kprobes;
 	bool packets;
+	bool only_losses;
 	__u64 told[PACKET_UNMATCHED + 1];	/* packets by outcome */
 	unsigned int max_qdiscs;	/* 0: the tracer's own limit */
 	__u64 slice_ns;
@@ -113,7 +115,7 @@ static void take_slice(void *context, const struct tracer_slice *slice)
 	struct window *window = context;
 	struct window_qdisc *qdisc;
 
-	if (!grow_qdiscs(window, slice->qdisc + 1))
+	if (window->only_losses || !grow_qdiscs(window, slice->qdisc + 1))
 		return;
 	qdisc = &window->qdiscs[slice->qdisc];
 	histogram_add_slice(&qdisc->sojourn, slice->sojourn);
@@ -430,7 +432,7 @@ static int print(const struct window *window, const struct result *result, __u64
 	if (window->packets)
 		add_told(window, document);
 	array = cJSON_AddArrayToObject(document, "qdiscs");
-	for (i = 0; i < result->qdisc_count; i++)
+	for (i = 0; !window->only_losses && i < result->qdisc_count; i++)
 		add_qdisc(window, array, &result->qdiscs[i]);
 	if (window->probes)
 		add_events(window, document);
@@ -560,6 +562,7 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 		{ "tcp", no_argument, NULL, 'c' },
 		{ "only-kprobes", no_argument, NULL, 'k' },
 		{ "packets", no_argument, NULL, 'P' },
+		{ "only-losses", no_argument, NULL, 'l' },
 		{ 0 },
 	};
 	int option;
@@ -576,6 +579,9 @@ static int parse(struct window *window, int argc, char *argv[], struct error *er
 			break;
 		case 'P':
 			window->packets = true;
+			break;
+		case 'l':
+			window->only_losses = true;
 			break;
 		case 'k':
 			window->only_kprobes = true;
