@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "closest.h"
 #include "commands.h"
 #include "doctor.h"
 #include "experiment.h"
@@ -49,32 +48,6 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int bad_option(int option, const char *argument)
-{
-	const char *names[COUNT(long_options) - 1];
-	size_t length = strcspn(argument, "=");
-	char bare[64], letter[2] = { optopt, 0 };
-	int nearest;
-
-	/* Of short ones in a cluster only the letter is known. */
-	if (option == '?' && optopt > 0 && optopt < 256)
-		return command_fail(&cmd_run, EXIT_USAGE,
-				    "unknown option \"-%s\": `sojourn help run` lists them", letter);
-	if (option == ':')
-		return command_fail(&cmd_run, EXIT_USAGE, "%s needs a value; see `sojourn help run`",
-				    argument);
-	for (size_t i = 0; i < COUNT(names); i++)
-		names[i] = long_options[i].name;
-	snprintf(bare, sizeof(bare), "%.*s", (int)length, argument);
-	nearest = closest_name(bare + strspn(bare, "-"), names, COUNT(names));
-	if (nearest >= 0)
-		return command_fail(&cmd_run, EXIT_USAGE,
-				    "unknown option \"%s\": did you mean \"--%s\"?", bare,
-				    names[nearest]);
-	return command_fail(&cmd_run, EXIT_USAGE,
-			    "unknown option \"%s\": `sojourn help run` lists them", bare);
-}
-
 static int parse_options(int argc, char *argv[], struct run_options *options)
 {
 	int option, code = EXIT_OK;
@@ -105,7 +78,7 @@ static int parse_options(int argc, char *argv[], struct run_options *options)
 			code = option_tier(&cmd_run, optarg, &options->tier);
 			break;
 		default:
-			code = bad_option(option, argv[optind - 1]);
+			code = option_bad(&cmd_run, long_options, option, argv[optind - 1]);
 		}
 	}
 	if (code)

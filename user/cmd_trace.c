@@ -43,14 +43,6 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int bad_option(int option, const char *argument)
-{
-	if (option == ':')
-		return command_fail(&cmd_trace, EXIT_USAGE,
-				    "%s needs a value; see `sojourn help trace`", argument);
-	return command_fail(&cmd_trace, EXIT_USAGE,
-			    "unknown option \"%s\": `sojourn help trace` lists them", argument);
-}
 
 static int parse_positive(const char *option, const char *text, __u64 *value,
 			  int (*parse)(const char *text, __u64 *value, struct error *error))
@@ -96,7 +88,7 @@ static int parse_option(int option, const char *argument, struct trace_options *
 		options->summary = true;
 		return EXIT_OK;
 	}
-	return bad_option(option, argument);
+	return option_bad(&cmd_trace, long_options, option, argument);
 }
 
 static int check_options(const struct trace_options *options)

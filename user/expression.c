@@ -90,7 +90,19 @@ static const char *const comparison_names[] = {
 	[LESS] = "<",
 };
 
+/* Of which result, or of both. */
+enum side { SIDE_RESULT, SIDE_BEFORE, SIDE_AFTER, SIDE_CHANGE, SIDES };
+
+static const char *const side_names[SIDES] = {
+	[SIDE_RESULT] = "",
+	[SIDE_BEFORE] = "before.",
+	[SIDE_AFTER] = "after.",
+	[SIDE_CHANGE] = "change.",
+};
+
 struct expression {
+	enum side side;
+	bool relative;		/* of a change: limit is a part of before */
 	struct figure figure;
 	char name[FIGURE_NAME];
 	enum comparison comparison;
@@ -529,7 +541,7 @@ static unsigned int character_at(const char *text, const char *p)
 static int parse_figure(struct expression *expression, const char *text, const char **rest,
 			struct error *error)
 {
-	const char *p = skip_blanks(text);
+	const char *p = skip_blanks(*rest);
 	size_t length = strcspn(p, " \t\n\v\f\r<>=!");
 	char name[QUOTED_MAX + 1], near[256];
 
@@ -596,7 +608,53 @@ static int parse_value(struct expression *expression, const char *text, const ch
 	return 0;
 }
 
-struct expression *expression_parse(const char *text, struct error *error)
+static int parse_side(struct expression *expression, const char *text, const char **rest,
+		      struct error *error)
+{
+	const char *p = skip_blanks(text);
+	unsigned int i;
+
+	for (i = SIDE_BEFORE; i < SIDES; i++) {
+		if (strncmp(p, side_names[i], strlen(side_names[i])))
+			continue;
+		expression->side = i;
+		*rest = p + strlen(side_names[i]);
+		return 0;
+	}
+	return error_set(error, EXIT_USAGE,
+			 "expected before., after. or change. at character %u, as in \"change.load.rtt.p99 > 10%%\"",
+			 character_at(text, p));
+}
+
+/* A change may be negative, and is a part of before where it ends with "%". */
+static int parse_change(struct expression *expression, const char *text, const char *rest,
+			struct error *error)
+{
+	const char *p = skip_blanks(rest);
+	bool negative = *p == '-';
+	char *end;
+
+	p += negative;
+	if (expression->figure.kind->unit != UNIT_FRACTION && strchr(p, '%')) {
+		expression->relative = true;
+		expression->limit = strtod(p, &end) / 100;
+		if (!isdigit((unsigned char)*p) || strcmp(skip_blanks(end), "%") ||
+		    !isfinite(expression->limit))
+			return error_set(error, EXIT_USAGE,
+					 "at character %u: a change in percent is written like 10%% or -5%%",
+					 character_at(text, p));
+		expression->limit_text = copy_value(p);
+		if (!expression->limit_text)
+			return error_set(error, EXIT_CANNOT, "out of memory");
+	} else if (parse_value(expression, text, p, error)) {
+		return -1;
+	}
+	if (negative)
+		expression->limit = -expression->limit;
+	return 0;
+}
+
+static struct expression *parse_condition(const char *text, bool sides, struct error *error)
 {
 	struct expression *expression = calloc(1, sizeof(*expression));
 	const char *rest = text;
@@ -605,13 +663,30 @@ struct expression *expression_parse(const char *text, struct error *error)
 		error_set(error, EXIT_CANNOT, "out of memory");
 		return NULL;
 	}
-	if (parse_figure(expression, text, &rest, error) ||
+	if ((sides && parse_side(expression, text, &rest, error)) ||
+	    parse_figure(expression, text, &rest, error) ||
 	    parse_comparison(expression, text, &rest, error) ||
-	    parse_value(expression, text, rest, error)) {
+	    (expression->side == SIDE_CHANGE ? parse_change(expression, text, rest, error) :
+					       parse_value(expression, text, rest, error))) {
 		expression_free(expression);
 		return NULL;
 	}
 	return expression;
+}
+
+struct expression *expression_parse(const char *text, struct error *error)
+{
+	return parse_condition(text, false, error);
+}
+
+struct expression *expression_parse_change(const char *text, struct error *error)
+{
+	return parse_condition(text, true, error);
+}
+
+const char *expression_name(const struct expression *expression)
+{
+	return expression->name;
 }
 
 void expression_free(struct expression *expression)
@@ -654,10 +729,10 @@ int expression_check(const struct expression *expression, const struct scenario 
 			 expression->name, wanted, names);
 }
 
-static int get_value(const struct expression *expression, const struct result *result,
-		     double *value, struct error *error)
+/* NULL and value, or why there is none. */
+static const char *get_figure(const struct figure *figure, const struct result *result,
+			      double *value)
 {
-	const struct figure *figure = &expression->figure;
 	struct source source = {
 		.result = result,
 		.phase = find_phase(result, known_phase(figure->phase)->name),
@@ -666,14 +741,26 @@ static int get_value(const struct expression *expression, const struct result *r
 	const char *missing;
 
 	if (figure->kind->phases && (!source.phase || !source.phase->valid))
-		missing = "the phase did not take place";
-	else
-		missing = figure->kind->get(&source, value);
-	if (!missing && isnan(*value))
-		missing = "it has no meaning here";
+		return "the phase did not take place";
+	missing = figure->kind->get(&source, value);
+	return !missing && isnan(*value) ? "it has no meaning here" : missing;
+}
+
+static int get_value(const struct expression *expression, const struct result *result,
+		     double *value, struct error *error)
+{
+	const char *missing = get_figure(&expression->figure, result, value);
+
 	if (!missing)
 		return 0;
 	return error_set(error, EXIT_INCOMPLETE, "%s has no value: %s", expression->name, missing);
+}
+
+bool expression_figure(const char *name, const struct result *result, double *value)
+{
+	struct figure figure;
+
+	return find_figure(name, &figure) && !get_figure(&figure, result, value);
 }
 
 static bool compare(double value, enum comparison comparison, double limit)
@@ -757,6 +844,53 @@ int expression_describe(const struct expression *expression, const struct result
 	snprintf(text, size, "%s is %s, which is %s%s %s", expression->name, found,
 		 compare(value, expression->comparison, expression->limit) ? "" : "not ",
 		 comparison_names[expression->comparison], expression->limit_text);
+	return 0;
+}
+
+_Static_assert(EXPRESSION_TEXT >= UNITS_TEXT, "a rounded value fits");
+
+const char *expression_figure_text(const char *name, double value, char text[EXPRESSION_TEXT])
+{
+	struct figure figure;
+
+	rounded_text(find_figure(name, &figure) ? figure.kind->unit : UNIT_COUNT, value, text);
+	return text;
+}
+
+/* "+12.0 ms" or "-3": with its sign. */
+static void signed_text(enum unit unit, double value, char text[VALUE_TEXT])
+{
+	char rounded[UNITS_TEXT];
+
+	rounded_text(unit, fabs(value), rounded);
+	snprintf(text, VALUE_TEXT, "%s%s", value < 0 ? "-" : "+", rounded);
+}
+
+int expression_change_holds(const struct expression *expression, double before, double after,
+			    bool *holds, char *text, size_t size, struct error *error)
+{
+	enum unit unit = expression->figure.kind->unit;
+	double value = expression->side == SIDE_BEFORE ? before :
+		       expression->side == SIDE_AFTER ? after : after - before;
+	char found[VALUE_TEXT];
+
+	if (expression->relative && before == 0)
+		return error_set(error, EXIT_INCOMPLETE,
+				 "%s%s has no value in percent: it was 0 before",
+				 side_names[expression->side], expression->name);
+	if (expression->relative)
+		value /= before;
+	*holds = compare(value, expression->comparison, expression->limit);
+	if (expression->relative)
+		snprintf(found, sizeof(found), "%+.3g %%", value * 100);
+	else if (expression->side == SIDE_CHANGE)
+		signed_text(unit, value, found);
+	else
+		value_text(unit, value, expression->limit, found);
+	snprintf(text, size, "%s%s is %s, which is %s%s %s%s", side_names[expression->side],
+		 expression->name, found, *holds ? "" : "not ",
+		 comparison_names[expression->comparison], expression->limit < 0 ? "-" : "",
+		 expression->limit_text);
 	return 0;
 }
 

@@ -20,6 +20,8 @@ static const struct command *const commands[] = {
 	&cmd_doctor,
 	&cmd_lab,
 	&cmd_trace,
+	&cmd_report,
+	&cmd_compare,
 };
 
 int command_fail(const struct command *command, int code, const char *format, ...)

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "closest.h"
 #include "error.h"
 #include "options.h"
+
+#define LONG_OPTIONS_MAX	64
 
 int option_add(const struct command *command, const char **list, size_t most, size_t *count,
 	       const char *option, const char *value)
@@ -12,6 +17,44 @@ int option_add(const struct command *command, const char **list, size_t most, si
 				    option, most);
 	list[(*count)++] = value;
 	return EXIT_OK;
+}
+
+static int unknown_long(const struct command *command, const struct option *long_options,
+			const char *argument)
+{
+	const char *names[LONG_OPTIONS_MAX];
+	size_t count = 0;
+	char bare[64];
+	int nearest;
+
+	while (count < LONG_OPTIONS_MAX && long_options[count].name) {
+		names[count] = long_options[count].name;
+		count++;
+	}
+	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(argument, "="), argument);
+	nearest = closest_name(bare + strspn(bare, "-"), names, count);
+	if (nearest >= 0)
+		return command_fail(command, EXIT_USAGE,
+				    "unknown option \"%s\": did you mean \"--%s\"?", bare,
+				    names[nearest]);
+	return command_fail(command, EXIT_USAGE,
+			    "unknown option \"%s\": `sojourn help %s` lists them", bare,
+			    command->name);
+}
+
+int option_bad(const struct command *command, const struct option *long_options, int option,
+	       const char *argument)
+{
+	/* Of short ones in a cluster only the letter is known. */
+	if (option == '?' && optopt > 0 && optopt < 256)
+		return command_fail(command, EXIT_USAGE,
+				    "unknown option \"-%c\": `sojourn help %s` lists them", optopt,
+				    command->name);
+	if (option == ':')
+		return command_fail(command, EXIT_USAGE,
+				    "%s needs a value; see `sojourn help %s`", argument,
+				    command->name);
+	return unknown_long(command, long_options, argument);
 }
 
 int option_tier(const struct command *command, const char *name, enum tracer_tier *tier)

@@ -12,6 +12,15 @@
 int option_add(const struct command *command, const char **list, size_t most, size_t *count,
 	       const char *option, const char *value);
 
+struct option;
+
+/*
+ * What getopt_long() did not know, or had no value for: option is what it returned, argument the
+ * one that it looked at. The line names the closest long option.
+ */
+int option_bad(const struct command *command, const struct option *long_options, int option,
+	       const char *argument);
+
 /* --tier NAME */
 int option_tier(const struct command *command, const char *name, enum tracer_tier *tier);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "closest.h"
+#include "json_read.h"
 #include "qdisc_set.h"
 #include "scenario.h"
 #include "units.h"
@@ -798,6 +799,89 @@ struct cJSON *scenario_json(const struct scenario *scenario)
 fail:
 	cJSON_Delete(object);
 	return NULL;
+}
+
+static void word_from_json(const struct json *object, const struct key *key, char *value)
+{
+	json_text(object, key->name, value, key->max);
+	if (strspn(value, key->letters) != strlen(value)) {
+		struct json member = json_member(object, key->name);
+
+		json_fail(&member, "has characters that it cannot have");
+	}
+}
+
+static void choice_from_json(const struct json *object, const struct key *key, unsigned int *value)
+{
+	struct json member = json_member(object, key->name);
+	const char *text = json_string(&member);
+	int position = text ? choice(key->letters, text) : (int)*value;
+
+	if (position < 0)
+		json_fail(&member, "is none of %s", key->letters);
+	else
+		*value = position;
+}
+
+static void seconds_from_json(const struct json *object, const struct key *key, __u64 *value)
+{
+	double seconds = *value / (double)SECOND;
+
+	json_double(object, key->name, &seconds);
+	if (seconds >= 0 && seconds <= key->max / (double)SECOND) {
+		*value = (__u64)(seconds * SECOND + 0.5);
+	} else {
+		struct json member = json_member(object, key->name);
+
+		json_fail(&member, "is out of bounds");
+	}
+}
+
+static void key_from_json(struct scenario *scenario, const struct json *object,
+			  const struct key *key)
+{
+	void *value = member(scenario, key);
+	__u64 number = 0;
+
+	switch (key->type) {
+	case KEY_SECONDS:
+	case KEY_WHOLE_SECONDS:
+		seconds_from_json(object, key, value);
+		break;
+	case KEY_COUNT:
+		json_u32(object, key->name, key->max, value);
+		break;
+	case KEY_PORT:
+		number = *(__u16 *)value;
+		json_u64(object, key->name, key->max, &number);
+		*(__u16 *)value = number;
+		break;
+	case KEY_WORD:
+		word_from_json(object, key, value);
+		break;
+	case KEY_CHOICE:
+		choice_from_json(object, key, value);
+		break;
+	case KEY_BOOL:
+		json_bool(object, key->name, value);
+		break;
+	default:
+		json_u64(object, key->name, key->max, value);
+	}
+}
+
+void scenario_from_json(struct scenario *scenario, const struct json *object)
+{
+	char name[SIZE(name)] = "";
+	const struct named *named;
+
+	json_text(object, "name", name, sizeof(name));
+	named = find_scenario(name);
+	/* one of another version: its keys say all the same what was run */
+	set_defaults(scenario, named ? named : &scenarios[0], NULL);
+	memcpy(scenario->name, name, sizeof(name));
+	for (size_t i = 0; i < COUNT(keys); i++)
+		key_from_json(scenario, object, &keys[i]);
 }
 
 void scenario_print_keys(void)

@@ -117,6 +117,15 @@ int scenario_check(struct scenario *scenario, struct error *error);
  */
 struct cJSON *scenario_json(const struct scenario *scenario);
 
+struct json;
+
+/*
+ * The other way round: fill scenario from such an object. Keys that it lacks have their
+ * defaults, others that it has are passed over, and so are the bounds that belong together
+ * (scenario_check()). What is wrong is told by the reader (json_read.h).
+ */
+void scenario_from_json(struct scenario *scenario, const struct json *object);
+
 /* List the scenarios, every key, default and meaning on stdout (`sojourn help run`). */
 void scenario_print_keys(void);
 

@@ -64,6 +64,21 @@ bad_at_once "bad prefix" 2 'lab\.prefix' "$sojourn" run --set lab.prefix=../x
 bad_at_once "bad protocol" 2 'load\.proto' "${run[@]}" --set load.proto=sctp
 bad_at_once "a --fail-if that is none" 2 'fail-if' "${run[@]}" --fail-if 'nonsense >'
 
+# Results that are none.
+echo '{"schema":"sojourn/9","scenario":{},"qdiscs":[],"phases":[]}' >"$work/later.json"
+printf '{"schema":"sojourn/1",\n"qdiscs":[{' >"$work/cut.json"
+bad_at_once "report without a file" 2 'no file is given' "$sojourn" report
+bad_at_once "report of no file" 2 'none.json.*No such file' "$sojourn" report "$work/none.json"
+bad_at_once "report of a directory" 2 'Is a directory' "$sojourn" report "$work"
+bad_at_once "report of something else" 2 'sojourn:1:1: no JSON' "$sojourn" report "$sojourn"
+bad_at_once "report of half a file" 2 'cut.json:2:12: no JSON' "$sojourn" report "$work/cut.json"
+bad_at_once "report of another schema" 2 'schema is sojourn/9: this sojourn reads sojourn/1' \
+	"$sojourn" report "$work/later.json"
+bad_at_once "report of nothing on standard input" 2 'standard input:1:1' "$sojourn" report -
+bad_at_once "report too narrow" 2 'width 5: it takes 40' "$sojourn" report --width 5 x
+bad_at_once "report with an unknown option" 2 'did you mean "--width"' "$sojourn" report --with 80
+bad_at_once "tables of two results" 2 'csv takes one file' "$sojourn" report --csv x a b
+
 # Output.
 bad_at_once "unwritable output file" 2 'no-such-directory' \
 	"${run[@]}" --json "$work/no-such-directory/run.json"

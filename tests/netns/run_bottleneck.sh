@@ -147,3 +147,60 @@ if "$programs/pcap_match" "$work/in.pcap" "$work/out.pcap" >"$work/match"; then
 else
 	fail "the captures cannot be read: $(tail -n 1 "$work/in.err")"
 fi
+
+# The document read again: the same summary, then plots; and tables that add up.
+"$sojourn" report "$json" >"$work/report" 2>"$work/report.err"
+check "report: exit status 0" [ $? -eq 0 ]
+lines=$(wc -l <"$work/$name.out")
+check "report prints the run's own summary first" \
+	cmp -s "$work/$name.out" <(head -n "$lines" "$work/report")
+check "report draws the RTT, the queue and the slowest probe behind it" [ "$(
+	tail -n +$((lines + 1)) "$work/report" |
+		grep -cE '^(RTT of 280 probes|longest sojourn in .*tbf|the slowest probe, number)')" -eq 3 ]
+check "no line of the plots is wider than asked for" [ "$(
+	LC_ALL=C.UTF-8 "$sojourn" report "$json" --width 60 | tail -n +$((lines + 1)) |
+		grep -E '┤|^ +\||^ +[a-z]+ [ ▁▂▃▄▅▆▇█]*$' | LC_ALL=C.UTF-8 awk 'length($0) > 60' |
+		wc -l)" -eq 0 ]
+check "report in ASCII has no other character" [ "$(
+	"$sojourn" report "$json" --ascii | LC_ALL=C grep -c '[^ -~]')" -eq 0 ]
+"$sojourn" report "$json" --fail-if 'load.rtt.p50 > 100ms' >/dev/null 2>"$work/report.err"
+check "report with a --fail-if that holds: exit status 1" [ $? -eq 1 ]
+check "report says which" grep -q 'load.rtt.p50 is .* ms, which is > 100ms' "$work/report.err"
+check "report as tables" "$sojourn" report "$json" --csv "$work/tables"
+# sums COLUMN FILE: of a table's column by its number
+sums() {
+	awk -F , -v column="$1" 'NR > 1 { sum += $column } END { printf "%.0f", sum }' "$work/tables/$2"
+}
+check "the tables have every RTT" [ "$(sums 5 probes.csv)" = \
+	"$(jq '[.probes[].rtt_ns | select(. != null)] | add' "$json")" ]
+check "and every leg" [ "$(sums 11 legs.csv)" = "$(jq '[.probes[].legs[].ns] | add' "$json")" ]
+check "and every packet of the histograms" [ "$(sums 5 histograms.csv)" = \
+	"$(jq '[.phases[].qdiscs[].histogram.counts[]] | add' "$json")" ]
+check "and every slice" [ "$(sums 4 qdisc_samples.csv)" = \
+	"$(jq '[.timeline.qdisc_samples[].packets] | add' "$json")" ]
+
+# Compared with itself, and with a load of half the RTT.
+"$sojourn" compare "$json" "$json" --json "$work/same.json" >"$work/compare" 2>&1
+check "compare with itself: exit status 0" [ $? -eq 0 ]
+check_jq "nothing has changed" "$work/same.json" '
+	.schema == "sojourn-compare/1" and .differences == {} and (.figures | length > 20) and
+	all(.figures[]; .change == 0 and .verdict == "same" and
+		(.interval == null or (.interval.low <= 0 and .interval.high >= 0)))'
+jq '(.probes[] | select(.phase == "load" and .rtt_ns != null).rtt_ns) |= (. / 2 | floor) |
+	(.phases[] | select(.name == "load").probes.rtt_ns[]) |= (. / 2 | floor) |
+	.scenario["qdisc.latency"] = 200000000' "$json" >"$work/half.json"
+"$sojourn" compare "$json" "$work/half.json" --json "$work/changed.json" \
+	--fail-if 'change.load.rtt.p50 < -45%' --fail-if 'after.idle.rtt.p50 > 1s' \
+	>"$work/compare" 2>"$work/compare.err"
+check "compare with a --fail-if that holds: exit status 1" [ $? -eq 1 ]
+sed 's/^/  /' "$work/compare"
+check "it says which" grep -q 'change.load.rtt.p50 is -50 %, which is < -45%' "$work/compare.err"
+check "and no other" [ "$(grep -c fail-if "$work/compare.err")" -eq 1 ]
+check_jq "the load is better, idle is the same, the change lies in its interval" \
+	"$work/changed.json" '
+	def figure($name): .figures[] | select(.figure == $name);
+	.differences == {"qdisc.latency": {before: 400000000, after: 200000000}} and
+	figure("idle.rtt.p50").verdict == "same" and
+	all(("p50", "p95", "p99", "mean") as $of | figure("load.rtt.\($of)");
+		.verdict == "better" and .interval.low < .change and .interval.high > .change and
+		.interval.high < 0)'

@@ -548,6 +548,76 @@ static void test_help_tells_all(void **state)
 	assert_int_equal(figures, 15);
 }
 
+static void assert_change(const char *text, double before, double after, bool expected,
+			  const char *words)
+{
+	struct expression *expression;
+	struct error error;
+	char found[256];
+	bool holds;
+
+	expression = expression_parse_change(text, &error);
+	if (!expression)
+		fail_msg("%s: %s", text, error.text);
+	if (expression_change_holds(expression, before, after, &holds, found, sizeof(found), &error))
+		fail_msg("%s: %s", text, error.text);
+	assert_string_equal(found, words);
+	assert_int_equal(holds, expected);
+	expression_free(expression);
+}
+
+static void test_conditions_of_a_change(void **state)
+{
+	(void)state;
+	assert_change("change.load.rtt.p99 > 10%", 100e6, 111e6, true,
+		      "change.load.rtt.p99 is +11 %, which is > 10%");
+	assert_change("change.load.rtt.p99 > 10%", 100e6, 110e6, false,
+		      "change.load.rtt.p99 is +10 %, which is not > 10%");
+	assert_change("change.load.rtt.p99 < -50 %", 100e6, 40e6, true,
+		      "change.load.rtt.p99 is -60 %, which is < -50%");
+	assert_change(" change.load.rtt.p50>=5ms", 10e6, 15e6, true,
+		      "change.load.rtt.p50 is +5.00 ms, which is >= 5ms");
+	assert_change("change.load.drops > -5", 9, 3, false,
+		      "change.load.drops is -6, which is not > -5");
+	assert_change("change.load.share < -10%", 0.9, 0.7, true,
+		      "change.load.share is -20 %, which is < -10%");
+	assert_change("before.load.rtt.p50 > 1ms", 2e6, 0, true,
+		      "before.load.rtt.p50 is 2.00 ms, which is > 1ms");
+	assert_change("after.load.received_rate < 9mbit", 0, 8e6, true,
+		      "after.load.received_rate is 8.00 Mbit/s, which is < 9mbit");
+}
+
+static void assert_no_change(const char *text, const char *words)
+{
+	struct error error;
+
+	assert_null(expression_parse_change(text, &error));
+	assert_int_equal(error.code, EXIT_USAGE);
+	if (!strstr(error.text, words))
+		fail_msg("%s: %s", text, error.text);
+}
+
+static void test_mistakes_in_a_change(void **state)
+{
+	struct expression *expression;
+	struct error error;
+	char found[64];
+	bool holds;
+
+	(void)state;
+	assert_no_change("load.rtt.p99 > 10%", "expected before., after. or change. at character 1");
+	assert_no_change("change.load.rtt.p9 > 10%", "at character 8: did you mean load.rtt.p90");
+	assert_no_change("change.load.rtt.p99 > x%", "at character 23: a change in percent");
+	assert_no_change("change.load.rtt.p99 > 10%%", "at character 23: a change in percent");
+	expression = expression_parse_change("change.load.rtt.p99 > 10%", &error);
+	assert_non_null(expression);
+	assert_string_equal(expression_name(expression), "load.rtt.p99");
+	assert_int_equal(expression_change_holds(expression, 0, 1, &holds, found, sizeof(found),
+						 &error), -1);
+	assert_non_null(strstr(error.text, "it was 0 before"));
+	expression_free(expression);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +633,8 @@ int main(void)
 		cmocka_unit_test(test_missing_values),
 		cmocka_unit_test(test_describe),
 		cmocka_unit_test(test_help_tells_all),
+		cmocka_unit_test(test_conditions_of_a_change),
+		cmocka_unit_test(test_mistakes_in_a_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

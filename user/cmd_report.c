@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "expression.h"
+#include "in_json.h"
+#include "options.h"
+#include "out.h"
+#include "out_csv.h"
+#include "out_plots.h"
+
+#define LIST_MAX	64
+#define WIDTH_DEFAULT	100
+
+struct report_options {
+	const char *files[LIST_MAX];
+	size_t file_count;
+	const char *csv;		/* a directory; NULL: none */
+	const char *fail_if[LIST_MAX];
+	struct expression *conditions[LIST_MAX];
+	size_t fail_if_count;
+	struct plot_style style;
+	bool color;
+};
+
+enum { OPTION_CSV = 256, OPTION_WIDTH, OPTION_ASCII, OPTION_FAIL_IF };
+
+static const struct option long_options[] = {
+	{ "csv", required_argument, NULL, OPTION_CSV },
+	{ "width", required_argument, NULL, OPTION_WIDTH },
+	{ "ascii", no_argument, NULL, OPTION_ASCII },
+	{ "fail-if", required_argument, NULL, OPTION_FAIL_IF },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* ---- options ---- */
+
+static int parse_width(const char *text, unsigned int *width)
+{
+	struct error error;
+	__u64 value;
+
+	if (units_parse_count(text, &value, &error))
+		return command_fail(&cmd_report, error.code, "--width: %s", error.text);
+	if (value < PLOT_WIDTH_MIN || value > PLOT_WIDTH_MAX)
+		return command_fail(&cmd_report, EXIT_USAGE, "--width %s: it takes %d to %d columns",
+				    text, PLOT_WIDTH_MIN, PLOT_WIDTH_MAX);
+	*width = (unsigned int)value;
+	return EXIT_OK;
+}
+
+static int parse_option(int option, const char *argument, struct report_options *options)
+{
+	switch (option) {
+	case OPTION_CSV:
+		options->csv = optarg;
+		return EXIT_OK;
+	case OPTION_WIDTH:
+		return parse_width(optarg, &options->style.width);
+	case OPTION_ASCII:
+		options->style.ascii = true;
+		return EXIT_OK;
+	case OPTION_FAIL_IF:
+		return option_add(&cmd_report, options->fail_if, LIST_MAX,
+				  &options->fail_if_count, "--fail-if", optarg);
+	}
+	return option_bad(&cmd_report, long_options, option, argument);
+}
+
+static int parse_conditions(struct report_options *options)
+{
+	struct error error;
+	size_t i;
+
+	for (i = 0; i < options->fail_if_count; i++) {
+		options->conditions[i] = expression_parse(options->fail_if[i], &error);
+		if (!options->conditions[i])
+			return command_fail(&cmd_report, error.code, "--fail-if: %s", error.text);
+	}
+	return EXIT_OK;
+}
+
+static int parse_files(int argc, char *argv[], struct report_options *options)
+{
+	int i, code = EXIT_OK;
+
+	for (i = optind; i < argc && !code; i++)
+		code = option_add(&cmd_report, options->files, LIST_MAX, &options->file_count,
+				  "a file", argv[i]);
+	if (!code && !options->file_count)
+		return command_fail(&cmd_report, EXIT_USAGE,
+				    "no file is given: it reads what `sojourn run --json FILE` wrote");
+	if (!code && options->csv && options->file_count > 1)
+		return command_fail(&cmd_report, EXIT_USAGE,
+				    "--csv takes one file: a directory holds the tables of one result");
+	return code;
+}
+
+static int parse_options(int argc, char *argv[], struct report_options *options)
+{
+	int option, code = EXIT_OK;
+
+	optind = 0;
+	opterr = 0;
+	while (!code && (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
+		code = parse_option(option, argv[optind - 1], options);
+	if (!code)
+		code = parse_files(argc, argv, options);
+	return code ? code : parse_conditions(options);
+}
+
+/* ---- the terminal ---- */
+
+static unsigned int terminal_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (!width && isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		width = size.ws_col;
+	if (!width)
+		return WIDTH_DEFAULT;
+	return width < PLOT_WIDTH_MIN ? PLOT_WIDTH_MIN :
+	       width > PLOT_WIDTH_MAX ? PLOT_WIDTH_MAX : (unsigned int)width;
+}
+
+static void look_at_terminal(struct report_options *options)
+{
+	options->style.width = terminal_width();
+	setlocale(LC_CTYPE, "");
+	options->style.ascii = strcmp(nl_langinfo(CODESET), "UTF-8");
+	setlocale(LC_CTYPE, "C");
+	options->color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+/* ---- the report ---- */
+
+static int check_conditions(const struct report_options *options, const struct result *result)
+{
+	char found[256];
+	struct error error;
+	int code = EXIT_OK;
+	bool holds;
+	size_t i;
+
+	for (i = 0; i < options->fail_if_count; i++) {
+		if (expression_check(options->conditions[i], &result->scenario, &error) ||
+		    expression_holds(options->conditions[i], result, &holds, &error) ||
+		    expression_describe(options->conditions[i], result, found, sizeof(found),
+					&error))
+			return command_fail(&cmd_report, error.code, "--fail-if: %s", error.text);
+		if (!holds)
+			continue;
+		command_fail(&cmd_report, EXIT_FAIL_IF, "--fail-if: %s", found);
+		code = EXIT_FAIL_IF;
+	}
+	return code;
+}
+
+static int report_result(const struct report_options *options, const char *name,
+			 const struct result *result)
+{
+	struct error error;
+	int code;
+
+	if (options->csv) {
+		if (out_csv(result, options->csv, &error))
+			return command_fail(&cmd_report, error.code, "%s", error.text);
+	} else {
+		if (options->file_count > 1)
+			printf("==> %s <==\n", name);
+		out_text(result, stdout, options->color);
+		out_plots(result, stdout, &options->style);
+		if (options->file_count > 1)
+			putchar('\n');
+		if (fflush(stdout) || ferror(stdout))
+			return command_fail(&cmd_report, EXIT_CANNOT,
+					    "cannot write to standard output: %s",
+					    strerror(errno));
+	}
+	code = check_conditions(options, result);
+	return code || result->complete ? code : EXIT_INCOMPLETE;
+}
+
+static int report_file(const struct report_options *options, const char *name)
+{
+	struct result result;
+	struct error error;
+	int code;
+
+	result_init(&result);
+	if (result_read(name, &result, &error))
+		code = command_fail(&cmd_report, error.code, "%s", error.text);
+	else
+		code = report_result(options, name, &result);
+	result_free(&result);
+	return code;
+}
+
+/* Of several codes the one that says most: an error before a condition, that before what is incomplete. */
+static int graver(int a, int b)
+{
+	static const int order[] = { EXIT_CANNOT, EXIT_USAGE, EXIT_FAIL_IF, EXIT_INCOMPLETE };
+	size_t i;
+
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (a == order[i] || b == order[i])
+			return order[i];
+	return EXIT_OK;
+}
+
+static int run(int argc, char *argv[])
+{
+	struct report_options options = { 0 };
+	int code;
+	size_t i;
+
+	look_at_terminal(&options);
+	code = parse_options(argc, argv, &options);
+	for (i = 0; !code && i < options.file_count; i++)
+		code = graver(code, report_file(&options, options.files[i]));
+	for (i = 0; i < options.fail_if_count; i++)
+		expression_free(options.conditions[i]);
+	return code;
+}
+
+static void help(void)
+{
+	puts("Shows again what a run has measured, with plots: RTT, sojourn, backlog and throughput over\n"
+	     "time, how often which RTT and sojourn came, and the way of the slowest probe. FILE is what\n"
+	     "`sojourn run --json FILE` wrote; \"-\" is standard input.\n"
+	     "\n"
+	     "  --csv DIR       write tables of comma-separated values instead (docs/export.md); DIR has\n"
+	     "                  to be new, or empty\n"
+	     "  --width N       columns of the plots (default: the terminal's, else 100)\n"
+	     "  --ascii         plots without Unicode; by itself where the locale is not UTF-8\n"
+	     "  --fail-if EXPR  as in `sojourn run`: exit code 1 where it holds; may be repeated\n"
+	     "\n"
+	     "Exit codes: 0 done; 1 a --fail-if holds; 2 bad usage, or a file that is no result; 3 cannot\n"
+	     "write here; 4 the result is incomplete.\n");
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.usage = "report FILE... [--csv DIR] [--width N] [--ascii] [--fail-if EXPR]...",
+	.summary = "show a result again, with plots, or as tables",
+	.run = run,
+	.help = help,
+};
