@@ -5,6 +5,7 @@
 #   make test-programs    the programs that the tests in network namespaces use
 #   make bench-programs   the same, and what tools/bench uses on top
 #   make asan             build/asan/sojourn and the unit tests under ASAN and UBSAN
+#   make fuzz             the fuzzing programs, with clang's libFuzzer, ASAN and UBSAN
 #   make install DESTDIR= PREFIX=/usr/local
 #   make clean
 #
@@ -46,11 +47,13 @@ LIBRARY_OBJECTS := $(filter-out $(BUILD)/user/main.o,$(USER_OBJECTS))
 SKELETON_SOURCES := $(shell grep -l "sojourn\.skel\.h" user/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 TEST_PROGRAMS := $(patsubst tests/netns/%.c,$(BUILD)/tests/%,$(wildcard tests/netns/*.c))
+FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*.c))
 BENCH_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/bench/*.bpf.c))
 BENCH_SOURCES := $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))
 BENCH_PROGRAMS := $(BENCH_SOURCES:tests/bench/%.c=$(BUILD)/tests/%)
 
-.PHONY: all check-unit unit-tests test-programs bench-programs asan install clean FORCE
+.PHONY: all check-unit unit-tests test-programs bench-programs fuzz-programs fuzz asan install \
+	clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -115,6 +118,17 @@ check-unit: $(UNIT_TESTS)
 	@status=0; for test in $(UNIT_TESTS); do \
 		echo "$$test"; $$test || status=1; \
 	done; exit $$status
+
+# Whatever they link has to be built for them: fuzz does.
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) $(USER_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(USER_LIBS)
+
+fuzz-programs: $(FUZZ_PROGRAMS)
+
+fuzz:
+	$(MAKE) BUILD=build/fuzz CC=$(CLANG) SANITIZE=fuzzer-no-link,address,undefined \
+		CFLAGS='-O1 -g' fuzz-programs
 
 asan:
 	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-O1 -g' all check-unit

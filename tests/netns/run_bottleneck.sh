@@ -158,9 +158,8 @@ check "report draws the RTT, the queue and the slowest probe behind it" [ "$(
 	tail -n +$((lines + 1)) "$work/report" |
 		grep -cE '^(RTT of 280 probes|longest sojourn in .*tbf|the slowest probe, number)')" -eq 3 ]
 check "no line of the plots is wider than asked for" [ "$(
-	LC_ALL=C.UTF-8 "$sojourn" report "$json" --width 60 | tail -n +$((lines + 1)) |
-		grep -E '┤|^ +\||^ +[a-z]+ [ ▁▂▃▄▅▆▇█]*$' | LC_ALL=C.UTF-8 awk 'length($0) > 60' |
-		wc -l)" -eq 0 ]
+	"$sojourn" report "$json" --ascii --width 60 | tail -n +$((lines + 1)) |
+		grep '[|]' | awk 'length($0) > 60' | wc -l)" -eq 0 ]
 check "report in ASCII has no other character" [ "$(
 	"$sojourn" report "$json" --ascii | LC_ALL=C grep -c '[^ -~]')" -eq 0 ]
 "$sojourn" report "$json" --fail-if 'load.rtt.p50 > 100ms' >/dev/null 2>"$work/report.err"
