@@ -28,6 +28,7 @@ static const struct {
 	{ "rtt.mean", BETTER_LESS, MATTERS_NS, -1 },
 	{ "lost", BETTER_LESS, MATTERS_COUNT, 0 },
 	{ "increase", BETTER_LESS, MATTERS_NS, 0 },
+	{ "rpm", BETTER_MORE, 0, 0 },
 	{ "received_rate", BETTER_MORE, 0, 0 },
 	{ "retransmits", BETTER_LESS, MATTERS_COUNT, 0 },
 	{ "drops", BETTER_LESS, MATTERS_COUNT, 0 },

@@ -7,6 +7,7 @@
 
 #include "closest.h"
 #include "expression.h"
+#include "responsiveness.h"
 #include "units.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
@@ -274,6 +275,12 @@ static const char *get_increase(const struct source *source, double *value)
 	return NULL;
 }
 
+static const char *get_rpm(const struct source *source, double *value)
+{
+	*value = responsiveness_rpm(source->result, source->phase);
+	return isnan(*value) ? "no probe was answered" : NULL;
+}
+
 static const char *get_complete(const struct source *source, double *value)
 {
 	*value = source->result->complete;
@@ -291,6 +298,7 @@ static const struct figure_kind kinds[] = {
 	  "sojourn of all packets in the cause qdisc" },
 	{ EVERY_PHASE, 0, "drops", UNIT_COUNT, get_drops, "packets dropped in all traced qdiscs" },
 	{ UNDER_LOAD, 0, "increase", UNIT_TIME, get_increase, "mean RTT increase over idle" },
+	{ UNDER_LOAD, 0, "rpm", UNIT_COUNT, get_rpm, "round trips per minute" },
 	{ UNDER_LOAD, 0, "share", UNIT_FRACTION, get_share,
 	  "of the RTT increase, in the cause qdisc" },
 	{ UNDER_LOAD, 0, "exclusive_share", UNIT_FRACTION, get_exclusive_share,

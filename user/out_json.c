@@ -16,6 +16,7 @@
 #include "out.h"
 #include "phase.h"
 #include "qdisc_options.h"
+#include "responsiveness.h"
 
 #define SCHEMA		"sojourn/1"
 
@@ -637,6 +638,19 @@ static cJSON *whole_attribution_json(const struct result *result)
 	return object;
 }
 
+static cJSON *responsiveness_json(const struct result *result, const struct phase *phase)
+{
+	const char *grade = responsiveness_grade_of(result, phase);
+	cJSON *object;
+
+	if (!grade)
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	cJSON_AddStringToObject(object, "grade", grade);
+	add_double(object, "rpm", responsiveness_rpm(result, phase));
+	return object;
+}
+
 static cJSON *phase_json(const struct result *result, const struct phase *phase)
 {
 	static const char *const kinds[] = {
@@ -659,6 +673,7 @@ static cJSON *phase_json(const struct result *result, const struct phase *phase)
 	cJSON_AddItemToObject(object, "tcp", phase_tcp_json(phase));
 	cJSON_AddItemToObject(object, "iperf3", phase_iperf3_json(phase));
 	cJSON_AddItemToObject(object, "attribution", phase_attribution_json(result, phase));
+	cJSON_AddItemToObject(object, "responsiveness", responsiveness_json(result, phase));
 	return object;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/pkt_sched.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "attribution.h"
 #include "ledger.h"
 #include "out.h"
+#include "responsiveness.h"
 #include "units.h"
 
 #define LINE_WIDTH	100
@@ -554,6 +556,20 @@ static void print_tcp(const struct phase *load, FILE *file)
 		   load->retransmits, load->retransmits == 1 ? "" : "s");
 }
 
+static void print_responsiveness(const struct result *result, const struct phase *load, FILE *file)
+{
+	const char *grade = responsiveness_grade_of(result, load);
+	double rpm = responsiveness_rpm(result, load);
+	char increase[UNITS_TEXT];
+
+	if (!load->valid || !grade || !isfinite(rpm))
+		return;
+	print_line(file, 4,
+		   "responsiveness under %s: grade %s (RTT increase %s in the mean), %.0f round trips per minute",
+		   load->plan.name, grade,
+		   units_time_text(fmax(0, load->load.attribution.rtt_increase_ns), increase), rpm);
+}
+
 static void print_loads(const struct result *result, FILE *file)
 {
 	unsigned int i;
@@ -563,6 +579,7 @@ static void print_loads(const struct result *result, FILE *file)
 			continue;
 		print_iperf3(result, &result->phases[i], file);
 		print_tcp(&result->phases[i], file);
+		print_responsiveness(result, &result->phases[i], file);
 	}
 }
 

@@ -545,7 +545,7 @@ static void test_help_tells_all(void **state)
 			fail_msg("'%s': %s", text, error.text);
 		figures++;
 	}
-	assert_int_equal(figures, 15);
+	assert_int_equal(figures, 16);
 }
 
 static void assert_change(const char *text, double before, double after, bool expected,
