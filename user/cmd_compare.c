@@ -16,6 +16,7 @@
 #include "options.h"
 #include "out_compare.h"
 #include "output_file.h"
+#include "signals.h"
 
 #define LIST_MAX	64
 #define RESULTS_MAX	200	/* of a side */
@@ -302,6 +303,7 @@ static int run(int argc, char *argv[])
 	int code = parse_options(argc, argv, &options);
 	size_t i;
 
+	signals_end_with_reader();
 	for (i = 0; !code && i < 2; i++)
 		if (load_side(&sides[i], options.sides[i], &error))
 			code = command_fail(&cmd_compare, error.code, "%s", error.text);

@@ -16,6 +16,7 @@
 #include "out.h"
 #include "out_csv.h"
 #include "out_plots.h"
+#include "signals.h"
 
 #define LIST_MAX	64
 #define WIDTH_DEFAULT	100
@@ -224,6 +225,7 @@ static int run(int argc, char *argv[])
 	int code;
 	size_t i;
 
+	signals_end_with_reader();
 	look_at_terminal(&options);
 	code = parse_options(argc, argv, &options);
 	for (i = 0; !code && i < options.file_count; i++)

@@ -12,6 +12,7 @@
 #include "packet_print.h"
 #include "packet_trace.h"
 #include "packet_writer.h"
+#include "signals.h"
 #include "units.h"
 
 #define LIST_MAX	64
@@ -196,8 +197,10 @@ static int read_file(const struct trace_options *options)
 
 /* ---- tracing ---- */
 
-static void tell_begun(const char *tier)
+static void tell_begun(const char *tier, const char *absent)
 {
+	if (*absent)
+		fprintf(stderr, "no device %s yet in what is traced\n", absent);
 	fprintf(stderr, "tracing, tier %s; Ctrl-C ends it\n", tier);
 }
 
@@ -226,6 +229,8 @@ static int run(int argc, char *argv[])
 
 	if (code)
 		return code;
+	if (options.read)
+		signals_end_with_reader();
 	return options.read ? read_file(&options) : trace(&options);
 }
 

@@ -71,6 +71,9 @@ struct trace {
 	__u64 not_written;
 	__u64 not_told;			/* packets that were counted and not told of */
 
+	__u64 absent_devices;		/* bits: of options->devices, those that were not there at first */
+	char absent[256];		/* their names */
+
 	struct qdisc_tree before, after;
 	char not_compared[96];		/* why the kernel's counters are not; "": they are */
 	unsigned int ledgers_off;
@@ -741,10 +744,63 @@ static bool close_output(struct trace *trace)
 	return true;
 }
 
+static bool device_is_in(const struct qdisc_tree *tree, const char *device)
+{
+	size_t i;
+
+	for (i = 0; i < tree->count; i++)
+		if (!strcmp(tree->qdiscs[i].device, device))
+			return true;
+	return false;
+}
+
+static bool device_was_traced(const struct trace *trace, const char *device)
+{
+	unsigned int i, count = tracer_qdisc_count(trace->tracer);
+
+	for (i = 0; i < count; i++)
+		if (!strncmp(tracer_qdisc(trace->tracer, i)->device, device, QDISC_DEVICE_LEN))
+			return true;
+	return false;
+}
+
+/* Which of the devices wanted are nowhere: each device has a qdisc, and be it noqueue. */
+static int find_absent(struct trace *trace, struct error *error)
+{
+	struct text absent = text_begin(trace->absent, sizeof(trace->absent));
+	struct qdisc_tree tree = { 0 };
+	size_t i;
+	int err;
+
+	err = witness_read(&tree, trace->netns, trace->witness_count, error);
+	for (i = 0; !err && i < trace->options->device_count; i++)
+		if (!device_is_in(&tree, trace->options->devices[i])) {
+			text_add(&absent, "%s%s", absent.used ? ", " : "",
+				 trace->options->devices[i]);
+			trace->absent_devices |= 1ULL << (i % 64);
+		}
+	qdisc_tree_free(&tree);
+	return err;
+}
+
+/* A device that was not there when it began, and never came: most likely nobody's. */
+static void tell_absent(struct trace *trace)
+{
+	size_t i;
+
+	for (i = 0; i < trace->options->device_count; i++)
+		if (trace->absent_devices >> (i % 64) & 1 &&
+		    !device_is_in(&trace->before, trace->options->devices[i]) &&
+		    !device_is_in(&trace->after, trace->options->devices[i]) &&
+		    !device_was_traced(trace, trace->options->devices[i]))
+			add_trouble(trace, "no device %s was there",
+				    trace->options->devices[i]);
+}
+
 static int trace_all(struct trace *trace, struct error *error)
 {
 	trace->signals = signals_take(&trace->blocked, &trace->previous, error);
-	if (trace->signals < 0 || list_netns(trace, error) ||
+	if (trace->signals < 0 || list_netns(trace, error) || find_absent(trace, error) ||
 	    check_place(trace, error) || open_tracer(trace, error))
 		return -1;
 	fill_header(trace);
@@ -753,12 +809,14 @@ static int trace_all(struct trace *trace, struct error *error)
 	trace->attached_ns = clock_ns(CLOCK_MONOTONIC);
 	read_before(trace);
 	if (trace->options->begun)
-		trace->options->begun(tracer_tier(trace->tracer));
+		trace->options->begun(tracer_tier(trace->tracer), trace->absent);
 	if (follow(trace, error))
 		return -1;
 	read_after(trace);
-	if (tracer_detach(trace->tracer, error) || put_ledgers(trace, error) ||
-	    put_trailer(trace, error))
+	if (tracer_detach(trace->tracer, error))
+		return -1;
+	tell_absent(trace);
+	if (put_ledgers(trace, error) || put_trailer(trace, error))
 		return -1;
 	return wait_written(trace, error);
 }

@@ -20,13 +20,17 @@ struct packet_trace_options {
 	__u64 count;			/* records; 0: no limit */
 	const char *path;		/* the file, "-" for stdout; NULL: lines on stdout */
 	bool json;			/* these lines are JSON */
-	void (*begun)(const char *tier);	/* called when packets are counted; may be NULL */
+	/*
+	 * Called when packets are counted; may be NULL. absent: those of devices, by commas, that
+	 * no traced namespace has so far; "" where all are there.
+	 */
+	void (*begun)(const char *tier, const char *absent);
 };
 
 struct packet_trace_result {
 	__u64 records;			/* written */
 	__u64 length_ns;
-	char trouble[512];		/* what makes it incomplete; "" where nothing does */
+	char trouble[512];		/* what makes it incomplete, also a device that never came; "": nothing */
 };
 
 /*

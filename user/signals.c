@@ -24,3 +24,8 @@ int signals_take(sigset_t *blocked, sigset_t *previous, struct error *error)
 	}
 	return fd;
 }
+
+void signals_end_with_reader(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+}

@@ -15,4 +15,10 @@
  */
 int signals_take(sigset_t *blocked, sigset_t *previous, struct error *error);
 
+/*
+ * For a command that only prints: where nobody reads what it prints any more, it ends by SIGPIPE
+ * without a word, as others do. (main() ignores that signal, for those that have to clean up.)
+ */
+void signals_end_with_reader(void);
+
 #endif

@@ -219,3 +219,26 @@ run_status=0
 check_status "a symbolic link is not followed" 2 link
 check "a symbolic link: what it leads to is as it was" \
 	[ "$(stat -c %s "$work/htb.packets")" -eq "$size" ]
+
+# A device that is nowhere; and one that comes later.
+run_status=0
+"$sojourn" trace --netns "${prefix}a" -i nowhere0 --seconds 0.2 >/dev/null 2>"$work/nowhere.err" ||
+	run_status=$?
+check_status "a device that never came" 4 nowhere
+check "it is told at the begin and at the end" \
+	[ "$(grep -cE '^no device nowhere0 yet|incomplete: no device nowhere0 was there' \
+		"$work/nowhere.err")" -eq 2 ]
+run_status=0
+"$sojourn" trace --netns "${prefix}a" -i later0 --seconds 2 >/dev/null 2>"$work/later.err" &
+later=$!
+sleep 0.7
+in_netns a ip link add later0 type ifb
+in_netns a ip link set later0 up
+wait $later || run_status=$?
+check_status "a device that came later" 0 later
+
+# A reader that has enough.
+set +o pipefail
+"$sojourn" trace --read "$work/htb.packets" 2>"$work/enough.err" | head -n 1 >/dev/null
+check "a reader that has enough: ended by SIGPIPE, without a word" \
+	[ "${PIPESTATUS[0]} $(wc -c <"$work/enough.err")" = "141 0" ]
