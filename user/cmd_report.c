@@ -241,7 +241,7 @@ static void help(void)
 	     "time, how often which RTT and sojourn came, and the way of the slowest probe. FILE is what\n"
 	     "`sojourn run --json FILE` wrote; \"-\" is standard input.\n"
 	     "\n"
-	     "  --csv DIR       write tables of comma-separated values instead (docs/export.md); DIR has\n"
+	     "  --csv DIR       write tables of comma-separated values instead (docs/report.md); DIR has\n"
 	     "                  to be new, or empty\n"
 	     "  --width N       columns of the plots (default: the terminal's, else 100)\n"
 	     "  --ascii         plots without Unicode; by itself where the locale is not UTF-8\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A result as tables of comma-separated values (RFC 4180), one file each; docs/export.md lists them. */
+/* A result as tables of comma-separated values (RFC 4180), one file each; docs/report.md lists them. */
 #ifndef SOJOURN_OUT_CSV_H
 #define SOJOURN_OUT_CSV_H
 
