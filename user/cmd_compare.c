@@ -11,22 +11,18 @@
 #include "array.h"
 #include "commands.h"
 #include "compare.h"
-#include "expression.h"
+#include "conditions.h"
 #include "in_json.h"
 #include "options.h"
 #include "out_compare.h"
 #include "output_file.h"
 #include "signals.h"
 
-#define LIST_MAX	64
 #define RESULTS_MAX	200	/* of a side */
-#define CONDITION_TEXT	256
 
 struct compare_options {
 	const char *json;		/* file or "-"; NULL: none */
-	const char *fail_if[LIST_MAX];
-	struct expression *conditions[LIST_MAX];
-	size_t fail_if_count;
+	struct conditions conditions;
 	double confidence;
 	const char *sides[2];
 };
@@ -68,26 +64,13 @@ static int parse_option(int option, const char *argument, struct compare_options
 		options->json = optarg;
 		return EXIT_OK;
 	case OPTION_FAIL_IF:
-		return option_add(&cmd_compare, options->fail_if, LIST_MAX,
-				  &options->fail_if_count, "--fail-if", optarg);
+		return conditions_add(&options->conditions, &cmd_compare, optarg);
 	case OPTION_CONFIDENCE:
 		return parse_confidence(optarg, &options->confidence);
 	}
 	return option_bad(&cmd_compare, long_options, option, argument);
 }
 
-static int parse_conditions(struct compare_options *options)
-{
-	struct error error;
-	size_t i;
-
-	for (i = 0; i < options->fail_if_count; i++) {
-		options->conditions[i] = expression_parse_change(options->fail_if[i], &error);
-		if (!options->conditions[i])
-			return command_fail(&cmd_compare, error.code, "--fail-if: %s", error.text);
-	}
-	return EXIT_OK;
-}
 
 static int parse_options(int argc, char *argv[], struct compare_options *options)
 {
@@ -105,7 +88,7 @@ static int parse_options(int argc, char *argv[], struct compare_options *options
 				    argc - optind);
 	options->sides[0] = argv[optind];
 	options->sides[1] = argv[optind + 1];
-	return parse_conditions(options);
+	return conditions_parse(&options->conditions, &cmd_compare, expression_parse_change, NULL);
 }
 
 /* ---- results ---- */
@@ -200,45 +183,30 @@ static bool all_complete(const struct loaded *side)
 /* ---- the comparison ---- */
 
 /* A figure that only conditions ask for has no row: by the first result of each side. */
-static int condition_values(const char *name, const struct comparison *comparison,
-			    const struct loaded sides[2], double *before, double *after)
+static int find_values(const struct compare_output *output, const char *name, double *before,
+		       double *after)
 {
-	const struct compare_row *row = compare_row_find(comparison, name);
+	const struct compare_row *row = compare_row_find(output->comparison, name);
 
 	if (row) {
 		*before = row->before;
 		*after = row->after;
 		return 0;
 	}
-	return expression_figure(name, sides[0].results, before) &&
-	       expression_figure(name, sides[1].results, after) ? 0 : -1;
+	return expression_figure(name, output->sides[0].results, before) &&
+	       expression_figure(name, output->sides[1].results, after) ? 0 : -1;
 }
 
-static int check_conditions(const struct compare_options *options,
-			    const struct comparison *comparison, const struct loaded sides[2])
+static int condition_of_comparison(const struct expression *expression, const void *context,
+				   bool *holds, char *found, size_t size, struct error *error)
 {
-	char found[CONDITION_TEXT];
+	const char *name = expression_name(expression);
 	double before, after;
-	struct error error;
-	int code = EXIT_OK;
-	bool holds;
-	size_t i;
 
-	for (i = 0; i < options->fail_if_count; i++) {
-		const char *name = expression_name(options->conditions[i]);
-
-		if (condition_values(name, comparison, sides, &before, &after))
-			return command_fail(&cmd_compare, EXIT_INCOMPLETE,
-					    "--fail-if: %s has no value on one of the sides", name);
-		if (expression_change_holds(options->conditions[i], before, after, &holds, found,
-					    sizeof(found), &error))
-			return command_fail(&cmd_compare, error.code, "--fail-if: %s", error.text);
-		if (!holds)
-			continue;
-		command_fail(&cmd_compare, EXIT_FAIL_IF, "--fail-if: %s", found);
-		code = EXIT_FAIL_IF;
-	}
-	return code;
+	if (find_values(context, name, &before, &after))
+		return error_set(error, EXIT_INCOMPLETE, "%s has no value on one of the sides",
+				 name);
+	return expression_change_holds(expression, before, after, holds, found, size, error);
 }
 
 static int write_json(const char *path, const struct compare_output *output, struct error *error)
@@ -287,10 +255,13 @@ static int compare_sides(const struct compare_options *options, const struct loa
 		return command_fail(&cmd_compare, EXIT_CANNOT, "out of memory");
 	}
 	code = tell(options, &output);
-	if (!code)
-		code = check_conditions(options, comparison, sides);
-	if (!code && !(all_complete(&sides[0]) && all_complete(&sides[1])))
-		code = command_fail(&cmd_compare, EXIT_INCOMPLETE, "a result is incomplete, as told above");
+	if (!code) {
+		code = conditions_judge(&options->conditions, &cmd_compare, condition_of_comparison,
+					&output);
+		if (!(all_complete(&sides[0]) && all_complete(&sides[1])))
+			code = command_fail(&cmd_compare, EXIT_INCOMPLETE,
+					    "a result is incomplete, as told above");
+	}
 	free(comparison);
 	return code;
 }
@@ -311,8 +282,7 @@ static int run(int argc, char *argv[])
 		code = compare_sides(&options, sides);
 	for (i = 0; i < 2; i++)
 		unload(&sides[i]);
-	for (i = 0; i < options.fail_if_count; i++)
-		expression_free(options.conditions[i]);
+	conditions_free(&options.conditions);
 	return code;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "expression.h"
+#include "conditions.h"
 #include "in_json.h"
 #include "options.h"
 #include "out.h"
@@ -25,9 +25,7 @@ struct report_options {
 	const char *files[LIST_MAX];
 	size_t file_count;
 	const char *csv;		/* a directory; NULL: none */
-	const char *fail_if[LIST_MAX];
-	struct expression *conditions[LIST_MAX];
-	size_t fail_if_count;
+	struct conditions conditions;
 	struct plot_style style;
 	bool color;
 };
@@ -70,24 +68,11 @@ static int parse_option(int option, const char *argument, struct report_options 
 		options->style.ascii = true;
 		return EXIT_OK;
 	case OPTION_FAIL_IF:
-		return option_add(&cmd_report, options->fail_if, LIST_MAX,
-				  &options->fail_if_count, "--fail-if", optarg);
+		return conditions_add(&options->conditions, &cmd_report, optarg);
 	}
 	return option_bad(&cmd_report, long_options, option, argument);
 }
 
-static int parse_conditions(struct report_options *options)
-{
-	struct error error;
-	size_t i;
-
-	for (i = 0; i < options->fail_if_count; i++) {
-		options->conditions[i] = expression_parse(options->fail_if[i], &error);
-		if (!options->conditions[i])
-			return command_fail(&cmd_report, error.code, "--fail-if: %s", error.text);
-	}
-	return EXIT_OK;
-}
 
 static int parse_files(int argc, char *argv[], struct report_options *options)
 {
@@ -115,7 +100,8 @@ static int parse_options(int argc, char *argv[], struct report_options *options)
 		code = parse_option(option, argv[optind - 1], options);
 	if (!code)
 		code = parse_files(argc, argv, options);
-	return code ? code : parse_conditions(options);
+	return code ? code : conditions_parse(&options->conditions, &cmd_report, expression_parse,
+					      NULL);
 }
 
 /* ---- the terminal ---- */
@@ -145,27 +131,6 @@ static void look_at_terminal(struct report_options *options)
 
 /* ---- the report ---- */
 
-static int check_conditions(const struct report_options *options, const struct result *result)
-{
-	char found[256];
-	struct error error;
-	int code = EXIT_OK;
-	bool holds;
-	size_t i;
-
-	for (i = 0; i < options->fail_if_count; i++) {
-		if (expression_check(options->conditions[i], &result->scenario, &error) ||
-		    expression_holds(options->conditions[i], result, &holds, &error) ||
-		    expression_describe(options->conditions[i], result, found, sizeof(found),
-					&error))
-			return command_fail(&cmd_report, error.code, "--fail-if: %s", error.text);
-		if (!holds)
-			continue;
-		command_fail(&cmd_report, EXIT_FAIL_IF, "--fail-if: %s", found);
-		code = EXIT_FAIL_IF;
-	}
-	return code;
-}
 
 static int report_result(const struct report_options *options, const char *name,
 			 const struct result *result)
@@ -188,8 +153,8 @@ static int report_result(const struct report_options *options, const char *name,
 					    "cannot write to standard output: %s",
 					    strerror(errno));
 	}
-	code = check_conditions(options, result);
-	return code || result->complete ? code : EXIT_INCOMPLETE;
+	code = conditions_judge(&options->conditions, &cmd_report, condition_of_result, result);
+	return result->complete ? code : EXIT_INCOMPLETE;
 }
 
 static int report_file(const struct report_options *options, const char *name)
@@ -207,31 +172,23 @@ static int report_file(const struct report_options *options, const char *name)
 	return code;
 }
 
-/* Of several codes the one that says most: an error before a condition, that before what is incomplete. */
-static int graver(int a, int b)
-{
-	static const int order[] = { EXIT_CANNOT, EXIT_USAGE, EXIT_FAIL_IF, EXIT_INCOMPLETE };
-	size_t i;
-
-	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (a == order[i] || b == order[i])
-			return order[i];
-	return EXIT_OK;
-}
 
 static int run(int argc, char *argv[])
 {
 	struct report_options options = { 0 };
-	int code;
+	int code, one;
 	size_t i;
 
 	signals_end_with_reader();
 	look_at_terminal(&options);
 	code = parse_options(argc, argv, &options);
-	for (i = 0; !code && i < options.file_count; i++)
-		code = graver(code, report_file(&options, options.files[i]));
-	for (i = 0; i < options.fail_if_count; i++)
-		expression_free(options.conditions[i]);
+	/* what cannot be read ends it; else the gravest of all files: incomplete, then a condition */
+	for (i = 0; i < options.file_count && code != EXIT_USAGE && code != EXIT_CANNOT; i++) {
+		one = report_file(&options, options.files[i]);
+		if (one > code || one == EXIT_USAGE || one == EXIT_CANNOT)
+			code = one;
+	}
+	conditions_free(&options.conditions);
 	return code;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "conditions.h"
 #include "doctor.h"
 #include "experiment.h"
 #include "expression.h"
@@ -28,9 +29,7 @@ struct run_options {
 	const char *directory;		/* --out; NULL: none */
 	const char *set[LIST_MAX];
 	size_t set_count;
-	const char *fail_if[LIST_MAX];
-	struct expression *conditions[LIST_MAX];
-	size_t fail_if_count;
+	struct conditions conditions;
 	const char *netns[LIST_MAX];
 	size_t netns_count;
 	enum tracer_tier tier;
@@ -67,8 +66,7 @@ static int parse_options(int argc, char *argv[], struct run_options *options)
 					  optarg);
 			break;
 		case OPTION_FAIL_IF:
-			code = option_add(&cmd_run, options->fail_if, LIST_MAX, &options->fail_if_count, "--fail-if",
-					  optarg);
+			code = conditions_add(&options->conditions, &cmd_run, optarg);
 			break;
 		case OPTION_NETNS:
 			code = option_add(&cmd_run, options->netns, LIST_MAX, &options->netns_count, "--netns",
@@ -106,19 +104,6 @@ fail:
 	return command_fail(&cmd_run, error.code, "%s", error.text);
 }
 
-static int parse_conditions(struct run_options *options, const struct scenario *scenario)
-{
-	struct error error;
-
-	for (size_t i = 0; i < options->fail_if_count; i++) {
-		options->conditions[i] = expression_parse(options->fail_if[i], &error);
-		if (!options->conditions[i] ||
-		    expression_check(options->conditions[i], scenario, &error))
-			return command_fail(&cmd_run, error.code, "--fail-if '%s': %s",
-					    options->fail_if[i], error.text);
-	}
-	return EXIT_OK;
-}
 
 /* Can files be made in the directory, or it itself be made? Nothing is made yet. */
 static int check_directory(const char *directory)
@@ -160,22 +145,6 @@ static int write_in_directory(const char *directory, const char *name, const cha
 	return output_file_finish(file, text, strlen(text), error);
 }
 
-/* The summary as text; the caller frees it. NULL: out of memory. */
-static char *summary_text(const struct result *result)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&text, &size);
-
-	if (!memory)
-		return NULL;
-	out_text(result, memory, false);
-	if (fclose(memory)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
 
 /* iperf3.json, or with several loads iperf3-upload.json and so on. */
 static int write_iperf3(const char *directory, const struct result *result,
@@ -203,7 +172,7 @@ static int write_directory(const char *directory, const struct result *result, c
 			   const struct experiment_output *output, struct guard *guard,
 			   struct error *error)
 {
-	char *summary = summary_text(result);
+	char *summary = out_text_copy(result);
 	int failed;
 
 	if (!summary)
@@ -279,35 +248,6 @@ static int write_results(const struct run_options *options, const struct result 
 	return failed;
 }
 
-/* Tell what one condition says. Its exit code. */
-static int judge_condition(const char *text, const struct expression *condition,
-			   const struct result *result)
-{
-	struct error error;
-	char found[256];
-	bool holds;
-
-	if (expression_holds(condition, result, &holds, &error))
-		return command_fail(&cmd_run, error.code, "--fail-if '%s': %s", text, error.text);
-	if (!holds)
-		return EXIT_OK;
-	if (expression_describe(condition, result, found, sizeof(found), &error))
-		return command_fail(&cmd_run, EXIT_FAIL_IF, "--fail-if '%s' holds", text);
-	return command_fail(&cmd_run, EXIT_FAIL_IF, "--fail-if '%s' holds: %s", text, found);
-}
-
-/* All of them; the code of the gravest: no figure, then one that holds. */
-static int judge_conditions(const struct run_options *options, const struct result *result)
-{
-	int code = EXIT_OK, one;
-
-	for (size_t i = 0; i < options->fail_if_count; i++) {
-		one = judge_condition(options->fail_if[i], options->conditions[i], result);
-		if (one > code)
-			code = one;
-	}
-	return code;
-}
 
 /* *left: something of the lab is left. */
 static int run_experiment(struct run_options *options, const struct scenario *scenario,
@@ -334,7 +274,8 @@ static int run_experiment(struct run_options *options, const struct scenario *sc
 	if (failed)
 		code = command_fail(&cmd_run, error.code, "%s", error.text);
 	else
-		code = judge_conditions(options, &result);
+		code = conditions_judge(&options->conditions, &cmd_run, condition_of_result,
+					&result);
 	if (!failed && !result.complete)
 		code = command_fail(&cmd_run, EXIT_INCOMPLETE, "incomplete: %s",
 				    result.incomplete_why);
@@ -398,15 +339,15 @@ static int run(int argc, char *argv[])
 	if (!code)
 		code = fill_scenario(&options, &scenario);
 	if (!code)
-		code = parse_conditions(&options, &scenario);
+		code = conditions_parse(&options.conditions, &cmd_run, expression_parse,
+					&scenario);
 	if (!code && options.directory)
 		code = check_directory(options.directory);
 	if (!code)
 		code = check_privileges();
 	if (!code)
 		code = run_guarded(&options, &scenario);
-	for (size_t i = 0; i < options.fail_if_count; i++)
-		expression_free(options.conditions[i]);
+	conditions_free(&options.conditions);
 	return code;
 }
 

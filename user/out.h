@@ -11,6 +11,9 @@
 /* The summary: tables and the verdict. Plain text, 100 columns at most; colour only where color is true. */
 void out_text(const struct result *result, FILE *file, bool color);
 
+/* The same in memory, without colour. The text is the caller's to free; NULL: out of memory. */
+char *out_text_copy(const struct result *result);
+
 /* The whole result as one JSON document ("sojourn/1"). The text is the caller's to free; NULL: out of memory. */
 char *out_json(const struct result *result);
 

@@ -852,3 +852,19 @@ void out_text(const struct result *result, FILE *file, bool color)
 	for (i = 0; i < result->phase_count; i++)
 		print_verdict(&result->phases[i].load.attribution, file, color);
 }
+
+char *out_text_copy(const struct result *result)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return NULL;
+	out_text(result, memory, false);
+	if (fclose(memory)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
