@@ -78,16 +78,13 @@ static int of_results(const struct compare_side *side, const char *name, struct 
 /* RTT of the answered probes of a phase, by the time that they were sent at. */
 static int of_probes(const struct result *result, const char *phase_name, struct values *out)
 {
-	const struct phase *phase = NULL;
+	const struct phase *phase = result_phase_named(result, phase_name);
 	size_t i;
 
 	out->count = 0;
 	out->values = calloc(result->probe_count + 1, sizeof(*out->values));
 	if (!out->values)
 		return -1;
-	for (i = 0; i < result->phase_count; i++)
-		if (!strcmp(result->phases[i].plan.name, phase_name))
-			phase = &result->phases[i];
 	for (i = 0; phase && i < result->probe_count; i++)
 		if (probe_is_of(result, &result->probes[i], phase))
 			out->values[out->count++] = (double)result->probes[i].rtt_ns;

@@ -707,17 +707,6 @@ void expression_free(struct expression *expression)
 
 /* ---- judging ---- */
 
-/* NULL where the run has no phase of that name. */
-static const struct phase *find_phase(const struct result *result, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < result->phase_count; i++)
-		if (!strcmp(result->phases[i].plan.name, name))
-			return &result->phases[i];
-	return NULL;
-}
-
 int expression_check(const struct expression *expression, const struct scenario *scenario,
 		     struct error *error)
 {
@@ -743,7 +732,7 @@ static const char *get_figure(const struct figure *figure, const struct result *
 {
 	struct source source = {
 		.result = result,
-		.phase = find_phase(result, known_phase(figure->phase)->name),
+		.phase = result_phase_named(result, known_phase(figure->phase)->name),
 		.statistic = figure->statistic,
 	};
 	const char *missing;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "out_csv.h"
+#include "result_terms.h"
 
 /* ---- cells ---- */
 
@@ -142,7 +143,6 @@ static void write_probes(const struct result *result, struct csv *csv)
 
 static void write_legs_of(const struct result *result, const struct probe *probe, struct csv *csv)
 {
-	static const char *const kinds[] = { "qdisc", "driver", "link", "stack" };
 	unsigned int i;
 
 	for (i = 0; i < probe->leg_count; i++) {
@@ -151,7 +151,7 @@ static void write_legs_of(const struct result *result, const struct probe *probe
 		put_u64(csv, probe->sequence);
 		put_u64(csv, probe->id);
 		put_u64(csv, i);
-		put_text(csv, kinds[leg->kind]);
+		put_text(csv, leg_kind_names[leg->kind]);
 		put_netns(csv, result, leg->netns);
 		put_text(csv, leg->device);
 		put_text(csv, id_of(result, leg->qdisc));
@@ -312,16 +312,11 @@ static void write_histograms(const struct result *result, struct csv *csv)
 static double median_of(const struct sample_histogram *sample)
 {
 	struct histogram histogram;
-	unsigned int i;
 
 	if (sample->count <= 0)
 		return NAN;
 	histogram_init(&histogram);
-	histogram.count = (__u64)sample->count;
-	histogram.min = sample->min;
-	histogram.max = sample->max;
-	for (i = 0; i < sample->part_count; i++)
-		histogram.counts[sample->parts[i].bucket] = sample->parts[i].count;
+	sample_histogram_add(&histogram, sample);
 	return (double)histogram_percentile(&histogram, 50);
 }
 

@@ -17,6 +17,7 @@
 #include "phase.h"
 #include "qdisc_options.h"
 #include "responsiveness.h"
+#include "result_terms.h"
 
 #define SCHEMA		"sojourn/1"
 
@@ -87,6 +88,12 @@ static void add_element(cJSON *array, __u64 value)
 
 	snprintf(text, sizeof(text), "%llu", value);
 	cJSON_AddItemToArray(array, cJSON_CreateRaw(text));
+}
+
+static void add_terms(cJSON *object, const struct result_term *terms, const void *structure)
+{
+	for (; terms->name; terms++)
+		add_u64(object, terms->name, result_term_value(terms, structure));
 }
 
 static const char *qdisc_id(const struct result *result, __u32 qdisc)
@@ -261,24 +268,8 @@ static cJSON *ledger_json(const struct ledger *ledger)
 {
 	cJSON *object = cJSON_CreateObject();
 
-	add_u64(object, "offered", ledger->offered);
-	add_u64(object, "measured", ledger->measured);
-	add_u64(object, "bypassed", ledger->bypassed);
-	add_u64(object, "rejected", ledger->rejected);
-	add_u64(object, "dropped_inside", ledger->dropped_inside);
-	add_u64(object, "requeued", ledger->requeued);
-	add_u64(object, "queued", ledger->queued);
 	add_s64(object, "unaccounted", ledger->unaccounted);
-	add_u64(object, "queued_at_start", ledger->queued_at_start);
-	add_u64(object, "unmatched", ledger->unmatched);
-	add_u64(object, "flow_misses", ledger->flow_misses);
-	add_u64(object, "dropped_skbs", ledger->dropped_skbs);
-	add_u64(object, "rejected_skbs", ledger->rejected_skbs);
-	add_u64(object, "rejected_inactive", ledger->rejected_inactive);
-	add_u64(object, "purged_skbs", ledger->purged_skbs);
-	add_u64(object, "stolen_skbs", ledger->stolen_skbs);
-	add_u64(object, "parts_refused", ledger->parts_refused);
-	add_u64(object, "before_hooked", ledger->before_hooked);
+	add_terms(object, ledger_terms, ledger);
 	return object;
 }
 
@@ -526,18 +517,13 @@ static cJSON *phase_iperf3_json(const struct phase *phase)
 
 static cJSON *holder_json(const struct result *result, const struct cause *cause)
 {
-	static const char *const kinds[] = {
-		[HOLDER_DEVICE] = "device",
-		[HOLDER_QDISC] = "qdisc",
-		[HOLDER_CLASS] = "class",
-	};
 	char class[16] = "";
 	cJSON *object;
 
 	if (!cause->have_path)
 		return cJSON_CreateNull();
 	object = cJSON_CreateObject();
-	cJSON_AddStringToObject(object, "kind", kinds[cause->holder.kind]);
+	cJSON_AddStringToObject(object, "kind", holder_kind_names[cause->holder.kind]);
 	add_qdisc(object, "qdisc", result, cause->holder_qdisc);
 	if (cause->holder_class)
 		qdisc_handle_text(cause->holder_class, class);
@@ -653,17 +639,11 @@ static cJSON *responsiveness_json(const struct result *result, const struct phas
 
 static cJSON *phase_json(const struct result *result, const struct phase *phase)
 {
-	static const char *const kinds[] = {
-		[PHASE_IDLE] = "idle",
-		[PHASE_LOAD] = "load",
-		[PHASE_RECOVERY] = "recovery",
-		[PHASE_RESTORED] = "restored",
-	};
 	cJSON *object = cJSON_CreateObject(), *qdiscs;
 	unsigned int i;
 
 	cJSON_AddStringToObject(object, "name", phase->plan.name);
-	cJSON_AddStringToObject(object, "kind", kinds[phase->plan.kind]);
+	cJSON_AddStringToObject(object, "kind", phase_kind_names[phase->plan.kind]);
 	add_u64(object, "begin_ns", phase->begin_ns);
 	add_u64(object, "end_ns", phase->end_ns);
 	cJSON_AddItemToObject(object, "probes", probes_json(phase));
@@ -692,15 +672,9 @@ static void write_phases(struct writer *writer, const struct result *result)
 
 static cJSON *leg_json(const struct result *result, const struct leg *leg)
 {
-	static const char *const kinds[] = {
-		[LEG_QDISC] = "qdisc",
-		[LEG_DRIVER] = "driver",
-		[LEG_LINK] = "link",
-		[LEG_STACK] = "stack",
-	};
 	cJSON *object = cJSON_CreateObject();
 
-	cJSON_AddStringToObject(object, "kind", kinds[leg->kind]);
+	cJSON_AddStringToObject(object, "kind", leg_kind_names[leg->kind]);
 	if (leg->kind == LEG_QDISC) {
 		add_qdisc(object, "qdisc", result, leg->qdisc);
 		add_qdisc(object, "root", result, leg->root);
@@ -811,24 +785,9 @@ static void write_loads(struct writer *writer, const struct result *result)
 
 static cJSON *losses_json(const struct result *result)
 {
-	const struct tracer_losses *losses = &result->losses;
 	cJSON *object = cJSON_CreateObject();
 
-	add_u64(object, "ring_full", losses->ring_full);
-	add_u64(object, "slot_overwrites", losses->slot_overwrites);
-	add_u64(object, "flow_misses", losses->flow_misses);
-	add_u64(object, "events_late", losses->samples_missing);
-	add_u64(object, "unmatched", losses->unmatched);
-	add_u64(object, "records_full", losses->records_full);
-	add_u64(object, "recursion_misses", losses->recursion_misses);
-	add_u64(object, "negative", losses->negative);
-	add_u64(object, "stale", losses->stale);
-	add_u64(object, "tcp_flows_full", losses->tcp_flows_full);
-	add_u64(object, "calls_lost", losses->calls_lost);
-	add_u64(object, "qdiscs_unlisted", losses->qdiscs_unlisted);
-	add_u64(object, "functions_unhooked", losses->functions_unhooked);
-	add_u64(object, "exclusive_misses", losses->exclusive_misses);
-	add_u64(object, "before_hooked", losses->before_hooked);
+	add_terms(object, loss_terms, &result->losses);
 	add_u64(object, "ping_unmatched", result->ping_unmatched);
 	add_u64(object, "clock_steps", result->clock_steps);
 	return object;
@@ -841,16 +800,9 @@ static cJSON *sampled_json(const struct sample_histogram *sample, struct histogr
 {
 	cJSON *object = cJSON_CreateObject();
 	struct summary summary;
-	unsigned int i;
 
 	histogram_init(room);
-	room->count = (__u64)sample->count;
-	room->sum = sample->sum;
-	room->min = sample->min;
-	room->max = sample->max;
-	for (i = 0; i < sample->part_count; i++)
-		if (sample->parts[i].bucket < HISTOGRAM_BUCKETS)
-			room->counts[sample->parts[i].bucket] = sample->parts[i].count;
+	sample_histogram_add(room, sample);
 	histogram_summary(room, &summary);
 	if (summary.count) {
 		add_u64(object, "p50", summary.p50);

@@ -26,6 +26,7 @@
 #include "packet_writer.h"
 #include "qdisc_tree.h"
 #include "result.h"
+#include "result_terms.h"
 #include "signals.h"
 #include "text.h"
 #include "witness.h"
@@ -71,9 +72,9 @@ struct trace {
 	__u64 not_written;
 	__u64 not_told;			/* packets that were counted and not told of */
 
-	__u64 absent_devices;		/* bits: of options->devices, those that were not there at first */
-	char absent[256];		/* their names */
+	char absent[256];		/* devices wanted that were not there at first, by commas */
 
+	struct qdisc_tree first;	/* before anything was attached */
 	struct qdisc_tree before, after;
 	char not_compared[96];		/* why the kernel's counters are not; "": they are */
 	unsigned int ledgers_off;
@@ -624,20 +625,7 @@ static int put_ledgers(struct trace *trace, struct error *error)
 	return failed;
 }
 
-#define LOSS(name)	{ #name, offsetof(struct tracer_losses, name) }
-
-static const struct {
-	const char *name;
-	size_t offset;
-} tracer_loss_names[] = {
-	LOSS(ring_full), LOSS(slot_overwrites), LOSS(flow_misses), LOSS(unmatched),
-	LOSS(records_full), LOSS(samples_missing), LOSS(recursion_misses), LOSS(negative),
-	LOSS(stale), LOSS(tcp_flows_full), LOSS(calls_lost), LOSS(qdiscs_unlisted),
-	LOSS(functions_unhooked), LOSS(exclusive_misses), LOSS(before_hooked),
-};
-
-#define TRACER_LOSSES	(sizeof(tracer_loss_names) / sizeof(tracer_loss_names[0]))
-_Static_assert(TRACER_LOSSES == sizeof(struct tracer_losses) / sizeof(__u64), "one is left out");
+#define TRACER_LOSSES	(sizeof(struct tracer_losses) / sizeof(__u64))
 
 /*
  * Beside the tracer's own: what was counted and not told of, what was told of and not
@@ -672,8 +660,8 @@ static int put_trailer(struct trace *trace, struct error *error)
 	tracer_losses(trace->tracer, &losses);
 	memcpy(end.trailer.not_compared_why, trace->not_compared, sizeof(trace->not_compared));
 	for (i = 0; i < TRACER_LOSSES; i++)
-		set_loss(trace, &end.losses[i], tracer_loss_names[i].name,
-			 *(const __u64 *)((const char *)&losses + tracer_loss_names[i].offset));
+		set_loss(trace, &end.losses[i], loss_terms[i].name,
+			 result_term_value(&loss_terms[i], &losses));
 	set_loss(trace, &end.losses[i++], "packets_not_told", trace->not_told);
 	set_loss(trace, &end.losses[i++], "records_not_written", trace->not_written);
 	set_loss(trace, &end.losses[i++], "ledgers_off", trace->ledgers_off);
@@ -768,19 +756,15 @@ static bool device_was_traced(const struct trace *trace, const char *device)
 static int find_absent(struct trace *trace, struct error *error)
 {
 	struct text absent = text_begin(trace->absent, sizeof(trace->absent));
-	struct qdisc_tree tree = { 0 };
 	size_t i;
-	int err;
 
-	err = witness_read(&tree, trace->netns, trace->witness_count, error);
-	for (i = 0; !err && i < trace->options->device_count; i++)
-		if (!device_is_in(&tree, trace->options->devices[i])) {
+	if (witness_read(&trace->first, trace->netns, trace->witness_count, error))
+		return -1;
+	for (i = 0; i < trace->options->device_count; i++)
+		if (!device_is_in(&trace->first, trace->options->devices[i]))
 			text_add(&absent, "%s%s", absent.used ? ", " : "",
 				 trace->options->devices[i]);
-			trace->absent_devices |= 1ULL << (i % 64);
-		}
-	qdisc_tree_free(&tree);
-	return err;
+	return 0;
 }
 
 /* A device that was not there when it began, and never came: most likely nobody's. */
@@ -789,7 +773,7 @@ static void tell_absent(struct trace *trace)
 	size_t i;
 
 	for (i = 0; i < trace->options->device_count; i++)
-		if (trace->absent_devices >> (i % 64) & 1 &&
+		if (!device_is_in(&trace->first, trace->options->devices[i]) &&
 		    !device_is_in(&trace->before, trace->options->devices[i]) &&
 		    !device_is_in(&trace->after, trace->options->devices[i]) &&
 		    !device_was_traced(trace, trace->options->devices[i]))
@@ -835,6 +819,7 @@ int packet_trace(const struct packet_trace_options *options, struct packet_trace
 	trace->signals = trace->opened = -1;
 	failed = trace_all(trace, error);
 	tracer_close(trace->tracer);
+	qdisc_tree_free(&trace->first);
 	qdisc_tree_free(&trace->before);
 	qdisc_tree_free(&trace->after);
 	free_netns(trace);

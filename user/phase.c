@@ -138,22 +138,6 @@ __u64 phase_median_in(const struct result *result, const struct phase *phase, pr
 	return summary.p50;
 }
 
-static void add_sampled(struct histogram *histogram, const struct sample_histogram *sample)
-{
-	unsigned int i;
-
-	histogram->count += (__u64)sample->count;
-	histogram->sum += sample->sum;
-	for (i = 0; i < sample->part_count; i++)
-		if (sample->parts[i].bucket < HISTOGRAM_BUCKETS)
-			histogram->counts[sample->parts[i].bucket] += sample->parts[i].count;
-	/* Where nothing was in it, min and max say nothing. */
-	if (sample->part_count && sample->min < histogram->min)
-		histogram->min = sample->min;
-	if (sample->part_count && sample->max > histogram->max)
-		histogram->max = sample->max;
-}
-
 static __u64 max_of(__u64 a, __u64 b)
 {
 	return a > b ? a : b;
@@ -170,9 +154,9 @@ static void add_sample(struct phase_qdisc *qdisc, struct sums *sums,
 {
 	double length = (double)(sample->end_ns - sample->begin_ns);
 
-	add_sampled(&qdisc->sojourn, &sample->sojourn);
-	add_sampled(&sums->drops, &sample->before_drop);
-	add_sampled(&sums->part, &sample->part);
+	sample_histogram_add(&qdisc->sojourn, &sample->sojourn);
+	sample_histogram_add(&sums->drops, &sample->before_drop);
+	sample_histogram_add(&sums->part, &sample->part);
 	qdisc->drops += sample->delta.rejected_packets + sample->delta.dropped_packets;
 	qdisc->drops_here += sample->delta.drops_here;
 	qdisc->backlog_bytes_max = max_of(qdisc->backlog_bytes_max, sample->backlog_bytes_max);

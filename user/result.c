@@ -46,6 +46,32 @@ const struct phase *result_load_of(const struct result *result, const struct pha
 	return result_phase(result, PHASE_LOAD);
 }
 
+void sample_histogram_add(struct histogram *histogram, const struct sample_histogram *sample)
+{
+	unsigned int i;
+
+	histogram->count += (__u64)sample->count;
+	histogram->sum += sample->sum;
+	for (i = 0; i < sample->part_count; i++)
+		if (sample->parts[i].bucket < HISTOGRAM_BUCKETS)
+			histogram->counts[sample->parts[i].bucket] += sample->parts[i].count;
+	/* Where nothing was in it, min and max say nothing. */
+	if (sample->part_count && sample->min < histogram->min)
+		histogram->min = sample->min;
+	if (sample->part_count && sample->max > histogram->max)
+		histogram->max = sample->max;
+}
+
+const struct phase *result_phase_named(const struct result *result, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < result->phase_count; i++)
+		if (!strcmp(result->phases[i].plan.name, name))
+			return &result->phases[i];
+	return NULL;
+}
+
 bool probe_is_of(const struct result *result, const struct probe *probe,
 		 const struct phase *phase)
 {

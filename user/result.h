@@ -287,6 +287,12 @@ const struct phase *result_load_of(const struct result *result, const struct pha
  */
 const char *result_netns_name(const struct result *result, __u32 netns);
 
+/* The phase of that name, whether it took place or not; NULL: the run has none. */
+const struct phase *result_phase_named(const struct result *result, const char *name);
+
+/* Add what came in one slice. */
+void sample_histogram_add(struct histogram *histogram, const struct sample_histogram *sample);
+
 /* Was the probe sent in that phase, and answered? */
 bool probe_is_of(const struct result *result, const struct probe *probe,
 		 const struct phase *phase);
