@@ -12,6 +12,8 @@
 
 #include "in_json.h"
 #include "json_read.h"
+#include "read_file.h"
+#include "result_terms.h"
 
 #define SCHEMA		"sojourn/1"
 
@@ -26,14 +28,6 @@
 #define INTERVALS_MAX	1000000
 #define WORDS_MAX	256
 
-static const char *const leg_kinds[] = {
-	[LEG_QDISC] = "qdisc",
-	[LEG_DRIVER] = "driver",
-	[LEG_LINK] = "link",
-	[LEG_STACK] = "stack",
-	NULL
-};
-
 /* ---- arrays and names ---- */
 
 /* Room for count elements of an array; NULL, and told, where memory is short. */
@@ -44,6 +38,13 @@ static void *room_for(const struct json *array, size_t count, size_t size)
 	if (!memory)
 		json_fail(array, "is more than memory holds");
 	return memory;
+}
+
+static void read_terms(const struct json *object, const struct result_term *terms,
+		       void *structure)
+{
+	for (; terms->name; terms++)
+		json_u64(object, terms->name, JSON_WHOLE_MAX, result_term_place(terms, structure));
 }
 
 /* A qdisc by its id; RESULT_NO_QDISC where there is none. */
@@ -157,32 +158,8 @@ static void read_hosts(const struct json *root, struct result *result)
 static void read_ledger(const struct json *qdisc, struct ledger *ledger)
 {
 	struct json object = json_member(qdisc, "ledger");
-	const struct {
-		const char *name;
-		__u64 *value;
-	} terms[] = {
-		{ "offered", &ledger->offered },
-		{ "measured", &ledger->measured },
-		{ "bypassed", &ledger->bypassed },
-		{ "rejected", &ledger->rejected },
-		{ "dropped_inside", &ledger->dropped_inside },
-		{ "requeued", &ledger->requeued },
-		{ "queued", &ledger->queued },
-		{ "queued_at_start", &ledger->queued_at_start },
-		{ "unmatched", &ledger->unmatched },
-		{ "flow_misses", &ledger->flow_misses },
-		{ "dropped_skbs", &ledger->dropped_skbs },
-		{ "rejected_skbs", &ledger->rejected_skbs },
-		{ "rejected_inactive", &ledger->rejected_inactive },
-		{ "purged_skbs", &ledger->purged_skbs },
-		{ "stolen_skbs", &ledger->stolen_skbs },
-		{ "parts_refused", &ledger->parts_refused },
-		{ "before_hooked", &ledger->before_hooked },
-	};
-	size_t i;
 
-	for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
-		json_u64(&object, terms[i].name, JSON_WHOLE_MAX, terms[i].value);
+	read_terms(&object, ledger_terms, ledger);
 	json_s64(&object, "unaccounted", &ledger->unaccounted);
 }
 
@@ -377,16 +354,10 @@ static void read_sums(const struct json *iperf3, struct iperf3_result *out)
 
 static void read_holder(const struct json *cause, const struct result *result, struct cause *out)
 {
-	static const char *const kinds[] = {
-		[HOLDER_DEVICE] = "device",
-		[HOLDER_QDISC] = "qdisc",
-		[HOLDER_CLASS] = "class",
-		NULL
-	};
 	struct json holder = json_member(cause, "held_by"), kind = json_member(&holder, "kind");
 
 	out->have_path = holder.item;
-	out->holder.kind = json_word(&kind, kinds);
+	out->holder.kind = json_word(&kind, holder_kind_names);
 	out->holder_qdisc = read_qdisc(&holder, "qdisc", result);
 	out->holder_class = read_handle(&holder, "class");
 	json_text(&holder, "text", out->holder.text, sizeof(out->holder.text));
@@ -483,14 +454,12 @@ static int read_phase_name(const struct json *object, const char *name,
 {
 	struct json member = json_member(object, name);
 	const char *text = json_string(&member);
-	unsigned int i;
+	const struct phase *phase = text ? result_phase_named(result, text) : NULL;
 
-	if (!text)
-		return -1;
-	for (i = 0; i < result->phase_count; i++)
-		if (!strcmp(result->phases[i].plan.name, text))
-			return (int)i;
-	json_fail(&member, "is no phase of scenario %s", result->scenario.name);
+	if (phase)
+		return (int)(phase - result->phases);
+	if (text)
+		json_fail(&member, "is no phase of scenario %s", result->scenario.name);
 	return -1;
 }
 
@@ -580,31 +549,8 @@ static void read_loads(const struct json *root, struct result *result)
 static void read_losses(const struct json *root, struct result *result)
 {
 	struct json losses = json_member(root, "losses");
-	struct tracer_losses *out = &result->losses;
-	const struct {
-		const char *name;
-		__u64 *value;
-	} counters[] = {
-		{ "ring_full", &out->ring_full },
-		{ "slot_overwrites", &out->slot_overwrites },
-		{ "flow_misses", &out->flow_misses },
-		{ "events_late", &out->samples_missing },
-		{ "unmatched", &out->unmatched },
-		{ "records_full", &out->records_full },
-		{ "recursion_misses", &out->recursion_misses },
-		{ "negative", &out->negative },
-		{ "stale", &out->stale },
-		{ "tcp_flows_full", &out->tcp_flows_full },
-		{ "calls_lost", &out->calls_lost },
-		{ "qdiscs_unlisted", &out->qdiscs_unlisted },
-		{ "functions_unhooked", &out->functions_unhooked },
-		{ "exclusive_misses", &out->exclusive_misses },
-		{ "before_hooked", &out->before_hooked },
-	};
-	size_t i;
 
-	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		json_u64(&losses, counters[i].name, JSON_WHOLE_MAX, counters[i].value);
+	read_terms(&losses, loss_terms, &result->losses);
 	json_u32(&losses, "ping_unmatched", ~0U, &result->ping_unmatched);
 	json_u32(&losses, "clock_steps", ~0U, &result->clock_steps);
 }
@@ -615,7 +561,7 @@ static void read_leg(const struct json *object, const struct result *result, str
 {
 	struct json kind = json_needed(object, "kind");
 
-	leg->kind = json_word(&kind, leg_kinds);
+	leg->kind = json_word(&kind, leg_kind_names);
 	leg->qdisc = read_qdisc(object, "qdisc", result);
 	leg->root = read_qdisc(object, "root", result);
 	json_text(object, "device", leg->device, sizeof(leg->device));
@@ -883,46 +829,6 @@ int result_parse(const char *text, size_t length, const char *name, struct resul
 
 /* ---- files ---- */
 
-static char *read_all(int fd, const char *name, size_t most, size_t *length, struct error *error)
-{
-	size_t room = 1 << 16;
-	char *text = malloc(room), *grown;
-	ssize_t got = 1;
-
-	*length = 0;
-	while (text && got) {
-		got = read(fd, text + *length, room - *length - 1);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			error_set_errno(error, EXIT_USAGE, "%s cannot be read", name);
-			goto fail;
-		}
-		*length += (size_t)got;
-		if (*length > most) {
-			error_set(error, EXIT_USAGE, "%s is too large: %zu MiB are the most", name,
-				  most >> 20);
-			goto fail;
-		}
-		if (*length + 1 < room)
-			continue;
-		room *= 2;
-		grown = realloc(text, room);
-		if (!grown)
-			goto no_memory;
-		text = grown;
-	}
-	if (!text)
-		goto no_memory;
-	text[*length] = '\0';
-	return text;
-no_memory:
-	error_set(error, EXIT_CANNOT, "%s: out of memory", name);
-fail:
-	free(text);
-	return NULL;
-}
-
 char *result_text(const char *path, size_t most, size_t *length, struct error *error)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -934,7 +840,12 @@ char *result_text(const char *path, size_t most, size_t *length, struct error *e
 		error_set_errno(error, EXIT_USAGE, "%s cannot be read", name);
 		return NULL;
 	}
-	text = read_all(fd, name, most, length, error);
+	text = read_file(fd, most, length);
+	if (!text && errno == EFBIG)
+		error_set(error, EXIT_USAGE, "%s is too large: %zu MiB are the most", name, most >> 20);
+	else if (!text)
+		error_set_errno(error, errno == ENOMEM ? EXIT_CANNOT : EXIT_USAGE,
+				"%s cannot be read", name);
 	if (!is_stdin)
 		close(fd);
 	return text;

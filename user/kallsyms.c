@@ -8,10 +8,10 @@
 
 #include "array.h"
 #include "kallsyms.h"
+#include "read_file.h"
 
 #define KALLSYMS	"/proc/kallsyms"
 #define MODULES		"/proc/modules"
-#define READ_AT_ONCE	(1ul << 20)
 #define TEXT_MOST	(1ul << 30)	/* offsets into the names are 32 bits wide */
 
 /* A function; name and module are offsets into the names, where "" is at 0. */
@@ -224,36 +224,6 @@ static __u64 modules_now(void)
 	return hash;
 }
 
-/* The whole of a file of /proc, whose size is told by nothing but its end. */
-static char *read_all(int fd, size_t *length)
-{
-	char *text = NULL, *grown;
-	size_t size = 0;
-	ssize_t got;
-
-	*length = 0;
-	for (;;) {
-		if (size - *length < READ_AT_ONCE) {
-			size = size ? 2 * size : 8 * READ_AT_ONCE;
-			grown = size > 2 * TEXT_MOST ? NULL : realloc(text, size);
-			if (!grown) {
-				errno = ENOMEM;
-				break;
-			}
-			text = grown;
-		}
-		got = read(fd, text + *length, READ_AT_ONCE);
-		if (!got)
-			return text;
-		if (got < 0 && errno != EINTR)
-			break;
-		if (got > 0)
-			*length += got;
-	}
-	free(text);
-	return NULL;
-}
-
 struct kallsyms *kallsyms_read(struct error *error)
 {
 	struct kallsyms *symbols = NULL;
@@ -263,7 +233,7 @@ struct kallsyms *kallsyms_read(struct error *error)
 	size_t length;
 
 	if (fd >= 0)
-		text = read_all(fd, &length);
+		text = read_file(fd, TEXT_MOST, &length);
 	if (!text) {
 		error_set_errno(error, EXIT_CANNOT, "cannot read %s, which names the functions",
 				KALLSYMS);

@@ -22,18 +22,6 @@ static void make_readable(struct result *result)
 		result->tcp[i].bytes_acked = 77777777;
 }
 
-static char *text_of(const struct result *result)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	assert_non_null(stream);
-	out_text(result, stream, false);
-	assert_int_equal(fclose(stream), 0);
-	return text;
-}
-
 /* What a document does not give back: options of qdiscs, and the last bits of the date. */
 static cJSON *comparable(const char *text)
 {
@@ -82,8 +70,8 @@ static void test_there_and_back(void **state)
 	before = comparable(first);
 	after = comparable(second);
 	assert_same_members(before, after, "document");
-	words = text_of(&written);
-	words_again = text_of(&read);
+	words = out_text_copy(&written);
+	words_again = out_text_copy(&read);
 	assert_string_equal(words, words_again);
 	assert_true(read.started_realtime_ns - written.started_realtime_ns + 1000 <= 2000);
 	free(first);
@@ -217,7 +205,7 @@ static void test_little_is_enough(void **state)
 		fail_msg("%s", error.text);
 	assert_string_equal(result.scenario.name, "later");
 	assert_false(result.complete);
-	words = text_of(&result);
+	words = out_text_copy(&result);
 	assert_non_null(strstr(words, "INCOMPLETE"));
 	free(words);
 	result_free(&result);
