@@ -73,11 +73,13 @@ remove_netns() {
 }
 
 cleanup() {
-	local status=$? pid name
+	local status=$? pid name running
 
 	trap - EXIT INT TERM
+	# The number of one that has ended may be somebody else's by now.
+	running=" $(jobs -pr) "
 	for pid in "${background[@]}"; do
-		stop_process "$pid"
+		[[ ${running//$'\n'/ } == *" $pid "* ]] && stop_process "$pid"
 	done
 	for name in "${made_netns[@]}"; do
 		remove_netns "$name"
@@ -186,11 +188,48 @@ make_router() {
 	in_netns router sysctl -qw net.ipv4.ip_forward=1
 }
 
+# hold NAME COMMAND...: a program that works until its standard input ends, which release
+# does; waits, two minutes at most, until it says "ready" on standard error ($work/NAME.err).
+# What it prints is in $work/NAME.json, its process is ${held_pid[NAME]}. 1: it did not start.
+declare -A held_pid held_fd
+hold() {
+	local name=$1 tries fd
+
+	shift
+	# Those of an earlier attempt would say "ready" too soon.
+	rm -f "$work/$name".{hold,err,json}
+	mkfifo "$work/$name.hold"
+	"$@" <"$work/$name.hold" >"$work/$name.json" 2>"$work/$name.err" &
+	held_pid[$name]=$!
+	background+=("$!")
+	exec {fd}>"$work/$name.hold"
+	held_fd[$name]=$fd
+	for ((tries = 0; tries < 2400; tries++)); do
+		grep -qs "^ready" "$work/$name.err" && return
+		kill -0 "${held_pid[$name]}" 2>/dev/null || break
+		sleep 0.05
+	done
+	return 1
+}
+
+# let_go NAME: its standard input ends. release NAME: that, and its exit status when it has ended.
+let_go() {
+	local fd=${held_fd[$1]}
+
+	[[ -n $fd ]] && exec {fd}>&-
+	held_fd[$1]=
+}
+
+release() {
+	let_go "$1"
+	wait "${held_pid[$1]}"
+}
+
 # The window: traces from window_start until window_stop, and leaves its JSON in
 # $work/NAME.json. Arguments after NAME go to tests/netns/window.c; namespaces
 # are given by their short names through --netns.
 window_start() {
-	local name=$1 argument arguments=() next_is_netns=0 tries
+	local name=$1 argument arguments=() next_is_netns=0
 
 	shift
 	for argument in "$@"; do
@@ -201,19 +240,7 @@ window_start() {
 		[[ $argument == --netns ]] && next_is_netns=1
 		arguments+=("$argument")
 	done
-	# Those of an earlier attempt would say "ready" too soon.
-	rm -f "$work/$name.hold" "$work/$name.err" "$work/$name.json"
-	mkfifo "$work/$name.hold"
-	"$programs/window" "${arguments[@]}" <"$work/$name.hold" \
-		>"$work/$name.json" 2>"$work/$name.err" &
-	window_pid=$!
-	background+=("$window_pid")
-	exec {window_hold}>"$work/$name.hold"
-	for ((tries = 0; tries < 300; tries++)); do
-		grep -qs "^ready" "$work/$name.err" && return 0
-		kill -0 "$window_pid" 2>/dev/null || break
-		sleep 0.05
-	done
+	hold "$name" "$programs/window" "${arguments[@]}" && return
 	fail "$name: the window did not start: $(tail -n 3 "$work/$name.err")"
 	exit 1
 }
@@ -221,8 +248,7 @@ window_start() {
 window_stop() {
 	local name=$1 status=0
 
-	exec {window_hold}>&-
-	wait "$window_pid" || status=$?
+	release "$name" || status=$?
 	[[ $status -eq 0 ]] && return 0
 	fail "$name: the window ended with status $status: $(tail -n 3 "$work/$name.err")"
 	return 1

@@ -20,33 +20,11 @@ fi
 in_netns a ip link set ifb0 up
 in_netns a tc qdisc add dev ifb0 root handle 10: htb
 
-# hold NAME COMMAND...: until release NAME; what it prints is in $work/NAME.out
-declare -A holder hold_fd
-hold() {
-	local name=$1 tries fd
-
-	shift
-	rm -f "$work/$name".{in,err}
-	mkfifo "$work/$name.in"
-	"$@" <"$work/$name.in" >"$work/$name.out" 2>"$work/$name.err" &
-	holder[$name]=$!
-	background+=("$!")
-	exec {fd}>"$work/$name.in"
-	hold_fd[$name]=$fd
-	for ((tries = 0; tries < 300; tries++)); do
-		grep -qs "^ready" "$work/$name.err" && return
-		kill -0 "${holder[$name]}" 2>/dev/null || break
-		sleep 0.05
-	done
-	fail "$name did not start: $(tail -n 3 "$work/$name.err")"
+# start NAME COMMAND...: until release NAME
+start() {
+	hold "$@" && return
+	fail "$1 did not start: $(tail -n 3 "$work/$1.err")"
 	exit 1
-}
-
-release() {
-	local fd=${hold_fd[$1]}
-
-	exec {fd}>&-
-	wait "${holder[$1]}"
 }
 
 # ns_per_packet PID: in the programs of that process, while a flood goes through the qdisc
@@ -71,13 +49,13 @@ compare() {
 	shift 2
 	: >"$work/ratios"
 	for ((round = 0; round < rounds; round++)); do
-		hold tracer "$programs/window" --netns "${prefix}a" "$@"
-		mapfile -t hooks < <("$programs/prog_stats" "${holder[tracer]}" |
+		start tracer "$programs/window" --netns "${prefix}a" "$@"
+		mapfile -t hooks < <("$programs/prog_stats" "${held_pid[tracer]}" |
 			jq -r '.programs[] | select(.how != "") | "\(.how)/\(.hook)"')
-		own=$(ns_per_packet "${holder[tracer]}")
+		own=$(ns_per_packet "${held_pid[tracer]}")
 		release tracer
-		hold empty "$programs/bench_hooks" "$programs/bench/empty.bpf.o" "${hooks[@]}"
-		empty=$(ns_per_packet "${holder[empty]}")
+		start empty "$programs/bench_hooks" "$programs/bench/empty.bpf.o" "${hooks[@]}"
+		empty=$(ns_per_packet "${held_pid[empty]}")
 		release empty
 		printf "  own %.1f ns/packet, empty %.1f at %d hooks\n" "$own" "$empty" \
 			"${#hooks[@]}"
@@ -88,7 +66,7 @@ compare() {
 		"$work/ratio" ". > 1 and . <= $most"
 }
 
-hold stats "$programs/prog_stats" --hold
+start stats "$programs/prog_stats" --hold
 compare "histograms" $most_hot
 compare "every packet told" $most_events --packets
 release stats

@@ -19,18 +19,7 @@ udp() {
 	"$programs/traffic" "${prefix}host" "udp,to=10.1.0.3,count=$1,size=500" >/dev/null
 }
 
-# A slow machine needs more than the 15 s of window_start().
-mkfifo "$work/hold"
-"$programs/window" --tier functions --netns "${prefix}host" <"$work/hold" >"$work/appear.json" \
-	2>"$work/appear.err" &
-window_pid=$!
-background+=("$window_pid")
-exec {window_hold}>"$work/hold"
-for ((tries = 0; tries < 900; tries++)); do
-	grep -qs "^ready" "$work/appear.err" && break
-	sleep 0.1
-done
-check "the window begins" grep -qs "^ready" "$work/appear.err"
+check "the window begins" hold appear "$programs/window" --tier functions --netns "${prefix}host"
 
 udp 100
 in_netns host tc qdisc replace dev eth0 root handle 2: htb default 1

@@ -34,48 +34,32 @@ make_trees() {
 	in_netns a tc qdisc add dev d3 parent 2:2 handle 3: fq_codel
 }
 
-# hold NAME COMMAND...: until release NAME; what it prints is in $work/NAME.json
-declare -A holder hold_fd
-hold() {
-	local name=$1 tries fd
-
-	shift
-	rm -f "$work/$name".{in,err}
-	mkfifo "$work/$name.in"
-	"$@" <"$work/$name.in" >"$work/$name.json" 2>"$work/$name.err" &
-	holder[$name]=$!
-	background+=("$!")
-	exec {fd}>"$work/$name.in"
-	hold_fd[$name]=$fd
-	for ((tries = 0; tries < 1200; tries++)); do
-		grep -qs "^ready" "$work/$name.err" && return
-		kill -0 "${holder[$name]}" 2>/dev/null || break
-		sleep 0.1
-	done
-	fail "$way: $name did not start: $(tail -n 3 "$work/$name.err")"
+# start NAME COMMAND...: until end NAME
+start() {
+	hold "$@" && return
+	fail "$way: $1 did not start: $(tail -n 3 "$work/$1.err")"
 	exit 1
 }
 
-release() {
-	local fd=${hold_fd[$1]} status=0
+end() {
+	local status=0
 
-	exec {fd}>&-
-	wait "${holder[$1]}" || status=$?
+	release "$1" || status=$?
 	check "$way: $1 ends well $(tail -n 1 "$work/$1.err" | grep -v "^ready")" \
 		[ "$status" -eq 0 ]
 }
 
 # Trampolines and tracepoints by the descriptors of their links, probes as the kernel lists them.
 hooks_of_tracer() {
-	"$programs/prog_stats" "${holder[tracer]}" |
+	"$programs/prog_stats" "${held_pid[tracer]}" |
 		jq -r '.programs[] | select(.how != "") | "\(.how)/\(.hook)"'
 	awk '{ sub(/\+.*/, "", $3); print ($2 == "r" ? "kretprobe/" : "kprobe/") $3 }' "$kprobes"
 }
 
 # look: what the kernel has counted of both up to now, one line more of each
 look() {
-	"$programs/prog_stats" "${holder[tracer]}" >>"$work/own"
-	"$programs/prog_stats" "${holder[empty]}" >>"$work/empty"
+	"$programs/prog_stats" "${held_pid[tracer]}" >>"$work/own"
+	"$programs/prog_stats" "${held_pid[empty]}" >>"$work/empty"
 }
 
 # Rounds through every depth in turn, each between two looks.
@@ -147,9 +131,9 @@ measure() {
 
 	way=$1
 	shift
-	hold tracer "$programs/window" --netns "${prefix}a" "$@"
+	start tracer "$programs/window" --netns "${prefix}a" "$@"
 	mapfile -t hooks < <(hooks_of_tracer)
-	hold empty "$programs/bench_hooks" "$empty" "${hooks[@]}"
+	start empty "$programs/bench_hooks" "$empty" "${hooks[@]}"
 	take_turns
 	for depth in 1 2 3; do
 		summarize $depth
@@ -160,8 +144,8 @@ measure() {
 		check_jq "$way, depth $depth: between 1 and $most times the empty programs" \
 			"$work/figures" ".ratio > 1 and .ratio <= $most"
 	done
-	release empty
-	release tracer
+	end empty
+	end tracer
 	for depth in 1 2 3; do
 		check_seen $depth
 	done
@@ -173,7 +157,7 @@ if [[ ! -x $programs/bench_hooks || ! -s $empty ]]; then
 fi
 make_trees
 way=statistics
-hold stats "$programs/prog_stats" --hold
+start stats "$programs/prog_stats" --hold
 measure tracepoints --tier tracepoints
 if [[ -e /sys/kernel/btf/sch_htb ]]; then
 	measure fentry --tier functions
@@ -182,4 +166,4 @@ else
 fi
 measure kprobe --tier functions --only-kprobes
 way=statistics
-release stats
+end stats

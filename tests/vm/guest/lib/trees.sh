@@ -234,31 +234,21 @@ each_tier_row() {
 
 # ---- the windows ----
 
-declare -A window_pids window_holds
+declare -A window_pids
 window_options=()
 
 # trace_begin: a window of each tier over all trees; both are there when it returns.
 trace_begin() {
-	local tier tries
+	local tier
 
+	# One after the other: each begins at a moment without packets.
 	for tier in "${tiers[@]}"; do
-		mkfifo "$work/$tier.hold"
-		"$programs/window" --tier "$tier" --netns-prefix "$prefix" --qdiscs 512 \
-			--slice-ms 1000 "${window_options[@]}" <"$work/$tier.hold" >"$work/$tier.json" \
-			2>"$work/$tier.err" &
-		window_pids[$tier]=$!
-		background+=("$!")
-		exec {hold}>"$work/$tier.hold"
-		window_holds[$tier]=$hold
-		# One after the other: each begins at a moment without packets.
-		for ((tries = 0; tries < 1200; tries++)); do
-			grep -qs "^ready" "$work/$tier.err" && break
-			kill -0 "${window_pids[$tier]}" 2>/dev/null || break
-			sleep 0.1
-		done
-		grep -qs "^ready" "$work/$tier.err" && continue
-		fail "$tier: the window did not start: $(tail -n 3 "$work/$tier.err")"
-		unset "window_pids[$tier]"
+		if hold "$tier" "$programs/window" --tier "$tier" --netns-prefix "$prefix" \
+			--qdiscs 512 --slice-ms 1000 "${window_options[@]}"; then
+			window_pids[$tier]=${held_pid[$tier]}
+		else
+			fail "$tier: the window did not start: $(tail -n 3 "$work/$tier.err")"
+		fi
 	done
 }
 
@@ -266,12 +256,11 @@ trace_end() {
 	local tier status
 
 	for tier in "${!window_pids[@]}"; do
-		hold=${window_holds[$tier]}
-		exec {hold}>&-
+		let_go "$tier"
 	done
 	for tier in "${!window_pids[@]}"; do
 		status=0
-		wait "${window_pids[$tier]}" || status=$?
+		release "$tier" || status=$?
 		[[ $status -eq 0 ]] && continue
 		fail "$tier: the window ended with status $status: $(tail -n 3 "$work/$tier.err")"
 		unset "window_pids[$tier]"
