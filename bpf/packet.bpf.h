@@ -131,7 +131,7 @@ static __always_inline __u16 skb_offset(const struct skb_offsets *offsets, __u64
 	return *(const __u16 *)skb_field(offsets, at);
 }
 
-/* Where the network header lies, from the start of the buffer; *link: where the frame starts; 0: cannot be read. */
+/* Address of the network header; *link: where the frame starts; 0: it cannot be read. */
 static __always_inline __u64 network_header(__u64 skb_address, bool received, __u64 *link)
 {
 	const struct sk_buff *skb = (const struct sk_buff *)skb_address;
@@ -196,6 +196,11 @@ struct transport {
 	};
 };
 
+static __always_inline __u32 network_u32(const __u8 *bytes)
+{
+	return (__u32)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+}
+
 /* Read the headers of an skb. 0, or -1 where it is not IPv4 or IPv6. */
 static __noinline int packet_read(__u64 skb_address, bool received, struct packet *packet)
 {
@@ -243,7 +248,7 @@ static __noinline int packet_read(__u64 skb_address, bool received, struct packe
 		return -1;
 	switch (packet->protocol) {
 	case IPPROTO_TCP:
-		packet->sequence = (__u32)transport.bytes[4] << 24 | transport.bytes[5] << 16 | transport.bytes[6] << 8 | transport.bytes[7];
+		packet->sequence = network_u32(&transport.bytes[4]);
 		at += (transport.bytes[12] >> 4) * 4;
 		break;
 	case IPPROTO_UDP:
@@ -259,7 +264,7 @@ static __noinline int packet_read(__u64 skb_address, bool received, struct packe
 	default:
 		return 0;
 	}
-	packet->flow = mix(packet->flow, (__u64)transport.bytes[0] << 24 | transport.bytes[1] << 16 | transport.bytes[2] << 8 | transport.bytes[3]);
+	packet->flow = mix(packet->flow, network_u32(transport.bytes));
 	packet->header_len = at - link - jumbo;
 	packet->jumbo = jumbo;
 	return 0;

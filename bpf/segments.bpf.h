@@ -76,7 +76,6 @@ static __always_inline __u64 segment_key(__u64 flow, __u64 of_flow)
 	return (of_flow & 1023) << 53 | (hash << SEGMENT_TURN_BITS | (of_flow >> 20 & 255)) << 18 |
 	       (of_flow >> 10 & 1023) << 8;
 }
-
 static __always_inline __u64 segment_by_id(__u16 id)
 {
 	return SEGMENT_BY_ID | (__u64)id << SEGMENT_ID_SHIFT;
@@ -189,8 +188,8 @@ static __always_inline __u64 udp_key_of_segment(__u64 skb, const struct packet *
 
 /*
  * The packed offer of the GSO skb that this segment was cut from, or 0; its slot is
- * cleared. It waits at that level below the root. just_now: packed offer that a segment refused at enqueue belongs to, 0
- * otherwise.
+ * cleared. It waits at that level below the root. just_now: packed offer that a segment
+ * refused at enqueue belongs to, 0 otherwise.
  */
 static __always_inline __u64 segment_take(__u64 skb, const struct packet *packet, __u32 root,
 					  __u32 level, __u32 len, __u64 just_now)

@@ -74,7 +74,7 @@ struct tracer_hook {
 	char name[64];			/* "qdisc_enqueue", "htb_dequeue [sch_htb]" */
 	char how[16];			/* "tp_btf", "fentry", "fexit", "kprobe", "kretprobe" */
 	bool attached;
-	char why[160];			/* why not, "" where attached */
+	char why[400];			/* why not, "" where attached */
 	__u64 skipped;			/* runs that the kernel left out: the program was running on that CPU */
 };
 
