@@ -7,6 +7,9 @@
 #include "compare.h"
 #include "expression.h"
 
+/* A few probes cannot tell how much they vary. */
+#define PROBES_MIN		10
+
 #define MATTERS_SHARE		0.05
 #define MATTERS_NS		200000.0
 #define MATTERS_COUNT		3.0
@@ -139,7 +142,7 @@ static int compare_probes(struct comparison *comparison, const struct compare_si
 		goto out;
 	err = 0;
 	block = statistics_block(was.count < is.count ? was.count : is.count);
-	if (!was.count || !is.count)
+	if (was.count < PROBES_MIN || is.count < PROBES_MIN)
 		goto out;
 	row->have_interval = true;
 	err = statistics_bootstrap(was.values, was.count, is.values, is.count, block,

@@ -49,9 +49,9 @@ struct comparison {
 /*
  * Compare every figure that both sides have. An interval of the change: of repeats for all
  * figures, by a bootstrap over the repeats; of two runs for the RTT figures of a phase, by
- * a bootstrap over blocks of its probes, and it is about these two runs then. A change below
- * 5 % and, of a time, below 0.2 ms, of a count below 3, of a share below 2 points, does not
- * matter. 0, or -1 and error (EXIT_CANNOT: memory).
+ * a bootstrap over blocks of its probes, ten at least, and it is about these two runs then. A
+ * change below 5 %, and of a time, below 0.2 ms, of a count below 3, of a share below 2
+ * points, does not matter. 0, or -1 and error (EXIT_CANNOT: memory).
  */
 int compare_fill(struct comparison *comparison, const struct compare_side *before,
 		 const struct compare_side *after, double confidence, struct error *error);

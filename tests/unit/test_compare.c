@@ -91,6 +91,36 @@ static void test_directions_and_bounds(void **state)
 	result_free(&after);
 }
 
+/* Nine probes of a phase: a figure, and no word on how sure it is. */
+static void test_few_probes(void **state)
+{
+	struct result before, after;
+	struct comparison comparison;
+	unsigned int left = 9;
+	struct error error;
+	size_t i;
+
+	(void)state;
+	make_side(&before, 1);
+	make_side(&after, 0.5);
+	for (i = 0; i < after.probe_count; i++)
+		if (after.probes[i].phase == PHASE_LOAD && !after.probes[i].lost) {
+			after.probes[i].lost = !left;
+			left -= !!left;
+		}
+	for (i = 0; i < after.phase_count; i++) {
+		free(after.phases[i].qdiscs);
+		after.phases[i].qdiscs = NULL;
+	}
+	assert_int_equal(phase_fill(&after, &error), 0);
+	assert_int_equal(after.phases[PHASE_LOAD].received, 9);
+	fill(&comparison, &before, 1, &after, 1);
+	assert_false(row(&comparison, "load.rtt.p50")->have_interval);
+	assert_true(row(&comparison, "idle.rtt.p50")->have_interval);
+	result_free(&before);
+	result_free(&after);
+}
+
 static void make_repeats(struct result *results, const double *factors, size_t count)
 {
 	size_t i;
@@ -179,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_runs),
 		cmocka_unit_test(test_directions_and_bounds),
+		cmocka_unit_test(test_few_probes),
 		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_words),
 	};
