@@ -249,7 +249,8 @@ static struct lab_qdisc lab_qdisc_of(const struct scenario_qdisc *qdisc)
 /* Who is who, and what is not as it was asked for. */
 static void describe_lab(struct experiment *run)
 {
-	const char *kind = lab_qdisc_kind(run->lab, LAB_WAN);
+	const char *kind = scenario_has_own_trees(run->scenario) ? NULL :
+			   lab_qdisc_kind(run->lab, LAB_WAN);
 	struct result *result = run->result;
 	unsigned int i;
 
@@ -261,12 +262,34 @@ static void describe_lab(struct experiment *run)
 			 lab_netns_name(run->lab, i));
 		snprintf(host->role, sizeof(host->role), "%s", lab_role(run->lab, i));
 	}
-	if (!strcmp(kind, result->scenario.qdisc_kind))
+	if (!kind || !strcmp(kind, result->scenario.qdisc_kind))
 		return;
 	snprintf(result->note, sizeof(result->note),
 		 "this kernel has no %s (module sch_%s): %s takes its place on wan0",
 		 result->scenario.qdisc_kind, result->scenario.qdisc_kind, kind);
 	snprintf(result->scenario.qdisc_kind, sizeof(result->scenario.qdisc_kind), "%s", kind);
+}
+
+static unsigned int host_named(const struct experiment *run, const char *name)
+{
+	/* scenario_check() has seen that it is there */
+	return lab_plan_host(&run->scenario->plan, name);
+}
+
+static int netns_of(const struct experiment *run, const char *host)
+{
+	return lab_netns(run->lab, host_named(run, host));
+}
+
+static const char *address_of(const struct experiment *run, const char *host)
+{
+	return lab_address(run->lab, host_named(run, host), run->scenario->lab_ipv6);
+}
+
+/* Whose probes are followed: the namespace where ping runs. */
+static __u32 probing_netns(const struct experiment *run)
+{
+	return lab_netns_inode(run->lab, host_named(run, run->scenario->probe_from));
 }
 
 static int build_lab(struct experiment *run, struct error *error)
@@ -275,6 +298,7 @@ static int build_lab(struct experiment *run, struct error *error)
 	struct lab_options options = {
 		.prefix = scenario->lab_prefix,
 		.topology = scenario->topology,
+		.plan = &scenario->plan,
 		.ipv6 = scenario->lab_ipv6,
 		.qdiscs[LAB_WAN] = {
 			.kind = scenario->qdisc_kind,
@@ -340,7 +364,7 @@ static bool is_traced(const struct experiment *run, __u32 netns)
  */
 static int start_tracer(struct experiment *run, struct error *error)
 {
-	__u32 wanted[NETNS_MAX + 1], client = lab_netns_inode(run->lab, LAB_CLIENT);
+	__u32 wanted[NETNS_MAX + 1], client = probing_netns(run);
 	struct tracer_options options = {
 		.tier = run->options->tier,
 		.netns = wanted,
@@ -370,14 +394,14 @@ static int start_ping(struct experiment *run, unsigned int count, struct error *
 {
 	const struct scenario *scenario = run->scenario;
 	struct ping_options options = {
-		.target = lab_address(run->lab, LAB_SERVER, scenario->lab_ipv6),
+		.target = address_of(run, scenario->probe_to),
 		.ipv6 = scenario->lab_ipv6,
 		.interval_ns = scenario->probe_interval_ns,
 		.count = count,
 		.size = scenario->probe_size,
 	};
 
-	return ping_start(&run->ping, lab_netns(run->lab, LAB_CLIENT), run->ping_path, &options,
+	return ping_start(&run->ping, netns_of(run, scenario->probe_from), run->ping_path, &options,
 			  error);
 }
 
@@ -385,7 +409,7 @@ static int start_load(struct experiment *run, const struct phase *phase, struct 
 {
 	const struct scenario *scenario = run->scenario;
 	struct iperf3_options options = {
-		.server = lab_address(run->lab, LAB_SERVER, scenario->lab_ipv6),
+		.server = address_of(run, scenario->load_to),
 		.port = scenario->load_port,
 		.proto = scenario->load_proto,
 		.direction = phase->plan.direction,
@@ -393,10 +417,14 @@ static int start_load(struct experiment *run, const struct phase *phase, struct 
 		.streams = scenario->load_streams,
 		.congestion = scenario->load_congestion,
 		.rate_bit_per_s = scenario->load_rate,
+		.omit_seconds = scenario->load_omit_ns / SECOND_NS,
+		.block_bytes = scenario->load_block,
+		.dscp = scenario->load_dscp,
+		.file = scenario->load_file,
 	};
 
 	tracer_cut(run->tracer);
-	if (iperf3_start_client(&run->client, lab_netns(run->lab, LAB_CLIENT), run->iperf3_path,
+	if (iperf3_start_client(&run->client, netns_of(run, scenario->load_from), run->iperf3_path,
 				&options, error))
 		return -1;
 	run->moments.loads[run->loads].begin_ns = run->client.started_ns;
@@ -477,10 +505,10 @@ static int take_due_snapshots(struct experiment *run, struct phase_load *load,
 			      struct error *error)
 {
 	__u64 gone = clock_ns(CLOCK_MONOTONIC) - run->client.started_ns;
-	__u64 margin = run->scenario->margin_ns, length = run->scenario->load_ns;
+	__u64 margin = run->scenario->margin_ns, length = scenario_load_ns(run->scenario);
 	bool over = run->client.ended || gone + margin >= length;
 
-	if (!load->begin.taken && !over && gone >= margin &&
+	if (!load->begin.taken && !over && gone >= margin + run->scenario->load_omit_ns &&
 	    take_snapshot(run, &load->begin, error))
 		return -1;
 	if (!load->end.taken && over)
@@ -491,7 +519,7 @@ static int take_due_snapshots(struct experiment *run, struct phase_load *load,
 /* A load: from the client's start to its end. */
 static int run_load(struct experiment *run, struct phase *phase, struct error *error)
 {
-	__u64 length = run->scenario->load_ns;
+	__u64 length = scenario_load_ns(run->scenario);
 
 	if (start_load(run, phase, error))
 		return -1;
@@ -550,7 +578,7 @@ static int read_ping(struct experiment *run, struct ping_result *pings, struct e
 
 static int start_server(struct experiment *run, struct error *error)
 {
-	return iperf3_start_server(&run->server, lab_netns(run->lab, LAB_SERVER),
+	return iperf3_start_server(&run->server, netns_of(run, run->scenario->load_to),
 				   run->iperf3_path, run->scenario->load_port, SERVER_START_MS,
 				   error);
 }
@@ -582,7 +610,7 @@ static __u64 planned_end(const struct experiment *run, unsigned int index)
 			ns += scenario->idle_ns;
 			break;
 		case PHASE_LOAD:
-			ns += scenario->load_ns;
+			ns += scenario_load_ns(scenario);
 			break;
 		case PHASE_RECOVERY:
 			ns += scenario->recovery_ns;
@@ -783,7 +811,7 @@ static void judge(struct experiment *run)
 static int evaluate(struct experiment *run, struct error *error)
 {
 	struct result *result = run->result;
-	__u32 client = lab_netns_inode(run->lab, LAB_CLIENT);
+	__u32 client = probing_netns(run);
 
 	tracer_losses(run->tracer, &result->losses);
 	if (keep_tool(result, run->tracer, error) ||
@@ -798,6 +826,7 @@ static int evaluate(struct experiment *run, struct error *error)
 		result->ping_unmatched += timeline_match_ping(result, &run->pings_restored,
 							      run->moments.restored_begin_ns,
 							      run->moments.restored_end_ns);
+	run->moments.omit_ns = run->scenario->load_omit_ns;
 	phase_windows(result, &run->moments, run->scenario->margin_ns, run->scenario->settle_ns);
 	if (phase_fill(result, error) || attribution_fill(result, error))
 		return -1;

@@ -24,7 +24,7 @@
 
 #define TCP_LISTEN_STATE	0x0a	/* include/net/tcp_states.h, TCP_LISTEN */
 
-#define ARGUMENTS_MAX		32
+#define ARGUMENTS_MAX		40
 #define NUMBER_TEXT		24
 
 /* The last client's command; the texts that are not literals lie in it as well. */
@@ -39,6 +39,10 @@ static struct {
 	char streams[NUMBER_TEXT];
 	char rate[NUMBER_TEXT];
 	char congestion[32];
+	char omit[NUMBER_TEXT];
+	char block[NUMBER_TEXT];
+	char tos[NUMBER_TEXT];
+	char file[4096];
 } client_command;
 
 /* One line out of whatever a program printed: control bytes become blanks. */
@@ -261,6 +265,21 @@ static void add_protocol(const struct iperf3_options *options)
 		add("--bidir");
 }
 
+static void add_transfer(const struct iperf3_options *options)
+{
+	if (options->omit_seconds)
+		add_number("-O", client_command.omit, options->omit_seconds);
+	if (options->block_bytes)
+		add_number("-l", client_command.block, options->block_bytes);
+	/* the upper six bits of the octet that -S takes: RFC 2474 */
+	if (options->dscp)
+		add_number("-S", client_command.tos, options->dscp << 2);
+	if (client_command.file[0]) {
+		add("-F");
+		add(client_command.file);
+	}
+}
+
 static int copy(char *to, size_t size, const char *from)
 {
 	int length = snprintf(to, size, "%s", from ? from : "");
@@ -276,7 +295,8 @@ int iperf3_start_client(struct child *child, int netns_fd, const char *path,
 	if (copy(client_command.path, sizeof(client_command.path), path) ||
 	    copy(client_command.server, sizeof(client_command.server), options->server) ||
 	    copy(client_command.congestion, sizeof(client_command.congestion),
-		 options->congestion))
+		 options->congestion) ||
+	    copy(client_command.file, sizeof(client_command.file), options->file))
 		return error_set(error, EXIT_USAGE,
 				 "a path, address or congestion control for iperf3 is too long");
 	add(client_command.path);
@@ -288,6 +308,7 @@ int iperf3_start_client(struct child *child, int netns_fd, const char *path,
 	add_interval(options);
 	add_number("-P", client_command.streams, options->streams);
 	add_protocol(options);
+	add_transfer(options);
 	add("--connect-timeout");
 	add("5000");
 	if (!child_start(child, netns_fd, client_command.argv, error))

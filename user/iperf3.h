@@ -23,6 +23,10 @@ struct iperf3_options {
 	unsigned int streams;
 	const char *congestion;	/* TCP congestion control, NULL: the kernel's default */
 	__u64 rate_bit_per_s;	/* cap per stream; 0: none (UDP: iperf3's own default) */
+	unsigned int omit_seconds;	/* -O: on top of seconds, left out of the sums */
+	__u64 block_bytes;	/* -l; 0: iperf3's default */
+	unsigned int dscp;	/* of the packets */
+	const char *file;	/* -F: what the client sends is read there, what it receives written; NULL, "": none */
 	__u64 interval_ns;	/* between reports, 100 ms ... 60 s; 0: chosen by length and streams */
 };
 

@@ -11,14 +11,14 @@
 #include "lab_state.h"
 #include "link.h"
 #include "netns.h"
+#include "offloads.h"
 #include "qdisc_set.h"
+#include "tc.h"
 
-#define IPV4_PREFIX_LENGTH	24
-#define IPV6_PREFIX_LENGTH	64
 #define UP_TIMEOUT_MS		5000
 
 struct lab {
-	const struct topology *topology;
+	struct lab_plan plan;
 	const char *kinds[LAB_PLACES];	/* of the qdiscs that were set; NULL: none */
 	char prefix[LAB_NAME_SIZE];
 	bool ipv6;
@@ -31,84 +31,6 @@ struct lab {
 	} hosts[LAB_HOSTS];
 };
 
-#define LINKS_MAX	3
-
-struct lab_link {
-	enum lab_host a;
-	const char *device_a;
-	enum lab_host b;
-	const char *device_b;
-};
-
-/* One end of a link; the last address of a host is the one that others reach it by. */
-struct lab_address {
-	enum lab_host host;
-	const char *device;
-	const char *ipv4;
-	const char *ipv6;
-};
-
-struct topology {
-	unsigned int host_count;
-	struct {
-		const char *name, *role;
-		bool forwards;
-		const char *ipv4, *ipv6;	/* default gateway; NULL: none */
-	} hosts[LAB_HOSTS];
-	unsigned int link_count;
-	struct lab_link links[LINKS_MAX];
-	struct lab_address addresses[2 * LINKS_MAX];
-};
-
-/* RFC 5737 and RFC 3849 keep these addresses for documentation. */
-static const struct topology topologies[] = {
-	[LAB_BOTTLENECK] = {
-		.host_count = 3,
-		.hosts = {
-			[LAB_CLIENT] = { "client", "client", false, "192.0.2.1", "2001:db8:1::1" },
-			[LAB_ROUTER] = { "router", "router", true, NULL, NULL },
-			[LAB_SERVER] = { "server", "server", false, "198.51.100.1",
-					 "2001:db8:2::1" },
-		},
-		.link_count = 2,
-		.links = {
-			{ LAB_CLIENT, "eth0", LAB_ROUTER, "lan0" },
-			{ LAB_SERVER, "eth0", LAB_ROUTER, "wan0" },
-		},
-		.addresses = {
-			{ LAB_CLIENT, "eth0", "192.0.2.10", "2001:db8:1::10" },
-			{ LAB_ROUTER, "lan0", "192.0.2.1", "2001:db8:1::1" },
-			{ LAB_ROUTER, "wan0", "198.51.100.1", "2001:db8:2::1" },
-			{ LAB_SERVER, "eth0", "198.51.100.10", "2001:db8:2::10" },
-		},
-	},
-	[LAB_OFFICE] = {
-		.host_count = 4,
-		.hosts = {
-			[LAB_CLIENT] = { "client", "client", false, "192.0.2.1", "2001:db8:1::1" },
-			[LAB_ROUTER] = { "gw", "gateway", true, "203.0.113.1", "2001:db8:3::1" },
-			[LAB_SERVER] = { "server", "server", false, "198.51.100.1",
-					 "2001:db8:2::1" },
-			/* The server's network is its own; what is left lies behind the gateway. */
-			[LAB_MODEM] = { "modem", "modem", true, "203.0.113.2", "2001:db8:3::2" },
-		},
-		.link_count = 3,
-		.links = {
-			{ LAB_CLIENT, "eth0", LAB_ROUTER, "lan0" },
-			{ LAB_ROUTER, "wan0", LAB_MODEM, "lan0" },
-			{ LAB_SERVER, "eth0", LAB_MODEM, "wan0" },
-		},
-		.addresses = {
-			{ LAB_CLIENT, "eth0", "192.0.2.10", "2001:db8:1::10" },
-			{ LAB_ROUTER, "lan0", "192.0.2.1", "2001:db8:1::1" },
-			{ LAB_ROUTER, "wan0", "203.0.113.2", "2001:db8:3::2" },
-			{ LAB_MODEM, "lan0", "203.0.113.1", "2001:db8:3::1" },
-			{ LAB_MODEM, "wan0", "198.51.100.1", "2001:db8:2::1" },
-			{ LAB_SERVER, "eth0", "198.51.100.10", "2001:db8:2::10" },
-		},
-	},
-};
-
 static const struct {
 	enum lab_host host;
 	const char *device;
@@ -119,29 +41,29 @@ static const struct {
 	[LAB_DOWNLINK] = { LAB_MODEM, "lan0", TC_H_MAKE(0x30 << 16, 0) },
 };
 
-int lab_netns(const struct lab *lab, enum lab_host host)
+int lab_netns(const struct lab *lab, unsigned int host)
 {
 	return lab->hosts[host].fd;
 }
 
-__u32 lab_netns_inode(const struct lab *lab, enum lab_host host)
+__u32 lab_netns_inode(const struct lab *lab, unsigned int host)
 {
 	return lab->hosts[host].inode;
 }
 
-const char *lab_netns_name(const struct lab *lab, enum lab_host host)
+const char *lab_netns_name(const struct lab *lab, unsigned int host)
 {
 	return lab->hosts[host].name;
 }
 
 unsigned int lab_host_count(const struct lab *lab)
 {
-	return lab->topology->host_count;
+	return lab->plan.host_count;
 }
 
-const char *lab_role(const struct lab *lab, enum lab_host host)
+const char *lab_role(const struct lab *lab, unsigned int host)
 {
-	return lab->topology->hosts[host].role;
+	return lab->plan.hosts[host].role;
 }
 
 const char *lab_qdisc_kind(const struct lab *lab, enum lab_place place)
@@ -149,21 +71,9 @@ const char *lab_qdisc_kind(const struct lab *lab, enum lab_place place)
 	return lab->kinds[place];
 }
 
-static unsigned int address_count(const struct topology *topology)
+const char *lab_address(const struct lab *lab, unsigned int host, bool ipv6)
 {
-	return 2 * topology->link_count;
-}
-
-const char *lab_address(const struct lab *lab, enum lab_host host, bool ipv6)
-{
-	const struct lab_address *found = NULL;
-	unsigned int i;
-
-	for (i = 0; i < address_count(lab->topology); i++) {
-		if (lab->topology->addresses[i].host == host)
-			found = &lab->topology->addresses[i];
-	}
-	return ipv6 ? found->ipv6 : found->ipv4;
+	return lab_plan_address(&lab->plan, host, ipv6);
 }
 
 static void settings_of(const struct lab_options *options, enum lab_place place,
@@ -180,11 +90,25 @@ static void settings_of(const struct lab_options *options, enum lab_place place,
 	};
 }
 
-/* Is a qdisc wanted there, on a host that the topology has? */
-static bool is_wanted(const struct lab_options *options, enum lab_place place)
+/* Is a qdisc wanted there, on a host that the topology has, and no tree in its place? */
+static bool is_wanted(const struct lab *lab, const struct lab_options *options,
+		      enum lab_place place)
 {
-	return options->qdiscs[place].kind &&
-	       places[place].host < topologies[options->topology].host_count;
+	const struct lab_plan *plan = &lab->plan;
+	unsigned int host = places[place].host;
+
+	return options->topology != LAB_PLANNED && options->qdiscs[place].kind &&
+	       host < plan->host_count &&
+	       !lab_plan_tree(plan, plan->hosts[host].name, places[place].device);
+}
+
+/* A prefix that is too long is told by check_options(). */
+static void name_host(struct lab *lab, unsigned int host, const char *prefix)
+{
+	char word[LAB_WORD_SIZE];
+
+	memcpy(word, lab->plan.hosts[host].name, sizeof(word));
+	snprintf(lab->hosts[host].name, LAB_NAME_SIZE, "%.*s%s", LAB_PREFIX_MAX, prefix, word);
 }
 
 static struct lab *allocate(const struct lab_options *options, struct error *error)
@@ -196,15 +120,17 @@ static struct lab *allocate(const struct lab_options *options, struct error *err
 		error_set_errno(error, EXIT_CANNOT, "cannot make a lab");
 		return NULL;
 	}
-	lab->topology = &topologies[options->topology];
+	if (options->plan)
+		lab->plan = *options->plan;
+	else
+		lab_plan_fill(&lab->plan, options->topology);
 	snprintf(lab->prefix, sizeof(lab->prefix), "%s", options->prefix);
 	lab->ipv6 = options->ipv6;
 	lab_owner_self(&lab->owner);
 	for (host = 0; host < LAB_HOSTS; host++)
 		lab->hosts[host].fd = -1;
 	for (host = 0; host < lab_host_count(lab); host++)
-		snprintf(lab->hosts[host].name, LAB_NAME_SIZE, "%.*s%s", LAB_PREFIX_MAX,
-			 options->prefix, lab->topology->hosts[host].name);
+		name_host(lab, host, options->prefix);
 	return lab;
 }
 
@@ -348,7 +274,7 @@ static int set_sysctls(struct lab *lab, struct error *error)
 	return 0;
 }
 
-static int set_forwarding(struct lab *lab, enum lab_host host, struct error *error)
+static int set_forwarding(struct lab *lab, unsigned int host, struct error *error)
 {
 	int router = lab->hosts[host].fd;
 	int status;
@@ -371,7 +297,7 @@ static int set_all_forwarding(struct lab *lab, struct error *error)
 	unsigned int host;
 
 	for (host = 0; host < lab_host_count(lab); host++) {
-		if (lab->topology->hosts[host].forwards && set_forwarding(lab, host, error))
+		if (lab->plan.hosts[host].forwards && set_forwarding(lab, host, error))
 			return -1;
 	}
 	return 0;
@@ -389,22 +315,35 @@ static int open_sockets(struct lab *lab, struct error *error)
 	return 0;
 }
 
+static int set_end(struct lab *lab, const struct lab_link *link, const struct lab_end *end,
+		   struct error *error)
+{
+	struct netlink *netlink = lab->hosts[end->host].netlink;
+
+	if (link->mtu && link_set_mtu(netlink, end->device, link->mtu, error))
+		return -1;
+	if (link->without_offloads &&
+	    offloads_off(lab->hosts[end->host].fd, end->device, error))
+		return -1;
+	return link_set_up(netlink, end->device, error);
+}
+
 static int make_link(struct lab *lab, const struct lab_link *link, struct error *error)
 {
-	struct netlink *netlink = lab->hosts[link->a].netlink;
+	const struct lab_end *a = &link->ends[0], *b = &link->ends[1];
 
-	if (link_add_veth(netlink, link->device_a, link->device_b, lab->hosts[link->b].fd, error) ||
-	    link_set_up(netlink, link->device_a, error))
+	if (link_add_veth(lab->hosts[a->host].netlink, a->device, b->device,
+			  lab->hosts[b->host].fd, error))
 		return -1;
-	return link_set_up(lab->hosts[link->b].netlink, link->device_b, error);
+	return set_end(lab, link, a, error) || set_end(lab, link, b, error) ? -1 : 0;
 }
 
 static int make_links(struct lab *lab, struct error *error)
 {
 	unsigned int i;
 
-	for (i = 0; i < lab->topology->link_count; i++) {
-		if (make_link(lab, &lab->topology->links[i], error))
+	for (i = 0; i < lab->plan.link_count; i++) {
+		if (make_link(lab, &lab->plan.links[i], error))
 			return -1;
 	}
 	for (i = 0; i < lab_host_count(lab); i++) {
@@ -414,20 +353,36 @@ static int make_links(struct lab *lab, struct error *error)
 	return 0;
 }
 
+/* Without IPv6 its addresses and routes are left out. */
+static bool is_used(const struct lab *lab, const char *address)
+{
+	return lab->ipv6 || !strchr(address, ':');
+}
+
+static int add_end_addresses(struct lab *lab, const struct lab_end *end, struct error *error)
+{
+	struct netlink *netlink = lab->hosts[end->host].netlink;
+	unsigned int i;
+
+	if (link_wait_up(netlink, end->device, UP_TIMEOUT_MS, error))
+		return -1;
+	for (i = 0; i < end->address_count; i++) {
+		const struct lab_network *network = &end->addresses[i];
+
+		if (is_used(lab, network->address) &&
+		    link_add_address(netlink, end->device, network->address, network->length,
+				     error))
+			return -1;
+	}
+	return 0;
+}
+
 static int add_addresses(struct lab *lab, struct error *error)
 {
 	unsigned int i;
 
-	for (i = 0; i < address_count(lab->topology); i++) {
-		const struct lab_address *address = &lab->topology->addresses[i];
-		struct netlink *netlink = lab->hosts[address->host].netlink;
-
-		if (link_wait_up(netlink, address->device, UP_TIMEOUT_MS, error) ||
-		    link_add_address(netlink, address->device, address->ipv4, IPV4_PREFIX_LENGTH,
-				     error))
-			return -1;
-		if (lab->ipv6 && link_add_address(netlink, address->device, address->ipv6,
-						  IPV6_PREFIX_LENGTH, error))
+	for (i = 0; i < 2 * lab->plan.link_count; i++) {
+		if (add_end_addresses(lab, &lab->plan.links[i / 2].ends[i % 2], error))
 			return -1;
 	}
 	return 0;
@@ -435,16 +390,62 @@ static int add_addresses(struct lab *lab, struct error *error)
 
 static int add_routes(struct lab *lab, struct error *error)
 {
+	unsigned int host, i;
+
+	for (host = 0; host < lab_host_count(lab); host++) {
+		const struct lab_plan_host *plan = &lab->plan.hosts[host];
+
+		for (i = 0; i < plan->route_count; i++) {
+			const struct lab_route *route = &plan->routes[i];
+
+			if (is_used(lab, route->gateway) &&
+			    link_add_route(lab->hosts[host].netlink, route->to.address,
+					   route->to.length, route->gateway, error))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* What a host asks for, once its devices are there. */
+static int set_host_sysctls(struct lab *lab, unsigned int host, struct error *error)
+{
+	const struct lab_plan_host *plan = &lab->plan.hosts[host];
+	unsigned int i;
+
+	for (i = 0; i < plan->sysctl_count; i++) {
+		const struct lab_sysctl *sysctl = &plan->sysctls[i];
+		int status = netns_sysctl(lab->hosts[host].fd, sysctl->name, sysctl->value, error);
+
+		if (status > 0)
+			return error_set(error, EXIT_CANNOT, "host %s: this kernel has no sysctl %s",
+					 plan->name, sysctl->name);
+		if (status)
+			return -1;
+	}
+	return 0;
+}
+
+static int set_all_host_sysctls(struct lab *lab, struct error *error)
+{
 	unsigned int host;
 
 	for (host = 0; host < lab_host_count(lab); host++) {
-		struct netlink *netlink = lab->hosts[host].netlink;
-		const char *ipv4 = lab->topology->hosts[host].ipv4;
-		const char *ipv6 = lab->topology->hosts[host].ipv6;
-
-		if (ipv4 && link_add_default_route(netlink, ipv4, error))
+		if (set_host_sysctls(lab, host, error))
 			return -1;
-		if (lab->ipv6 && ipv6 && link_add_default_route(netlink, ipv6, error))
+	}
+	return 0;
+}
+
+static int add_trees(struct lab *lab, struct error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < lab->plan.tree_count; i++) {
+		const struct lab_tree *tree = &lab->plan.trees[i];
+		int host = lab_plan_host(&lab->plan, tree->host);
+
+		if (tc_add_tree(lab->hosts[host].fd, tree, error))
 			return -1;
 	}
 	return 0;
@@ -476,25 +477,27 @@ static int furnish(struct lab *lab, const struct lab_options *options, struct er
 	int place;
 
 	if (open_sockets(lab, error) || set_sysctls(lab, error) || set_all_forwarding(lab, error) ||
-	    make_links(lab, error) || add_addresses(lab, error) || add_routes(lab, error))
+	    make_links(lab, error) || add_addresses(lab, error) || add_routes(lab, error) ||
+	    set_all_host_sysctls(lab, error))
 		return -1;
 	for (place = 0; place < LAB_PLACES; place++) {
-		if (is_wanted(options, place) && add_qdisc(lab, options, place, error))
+		if (is_wanted(lab, options, place) && add_qdisc(lab, options, place, error))
 			return -1;
 	}
-	return 0;
+	return add_trees(lab, error);
 }
 
-static int check_options(const struct lab_options *options, struct error *error)
+static int check_options(const struct lab *lab, const struct lab_options *options,
+			 struct error *error)
 {
 	struct qdisc_settings settings;
 	int place;
 
-	if (lab_prefix_check(options->prefix, error))
+	if (lab_prefix_check(options->prefix, error) || lab_plan_check(&lab->plan, error))
 		return -1;
 	for (place = 0; place < LAB_PLACES; place++) {
 		settings_of(options, place, &settings);
-		if (is_wanted(options, place) && qdisc_check(&settings, error))
+		if (is_wanted(lab, options, place) && qdisc_check(&settings, error))
 			return -1;
 	}
 	return 0;
@@ -504,12 +507,10 @@ struct lab *lab_create(const struct lab_options *options, struct error *error)
 {
 	struct lab *lab;
 
-	if (check_options(options, error))
-		return NULL;
 	lab = allocate(options, error);
 	if (!lab)
 		return NULL;
-	if (claim(lab, error)) {
+	if (check_options(lab, options, error) || claim(lab, error)) {
 		release(lab);
 		return NULL;
 	}
@@ -522,12 +523,20 @@ struct lab *lab_create(const struct lab_options *options, struct error *error)
 
 int lab_remove_qdiscs(struct lab *lab, struct error *error)
 {
+	unsigned int i;
 	int place;
 
 	for (place = 0; place < LAB_PLACES; place++) {
 		if (lab->kinds[place] &&
 		    qdisc_delete_root(lab->hosts[places[place].host].netlink,
 				      places[place].device, error))
+			return -1;
+	}
+	for (i = 0; i < lab->plan.tree_count; i++) {
+		const struct lab_tree *tree = &lab->plan.trees[i];
+		int host = lab_plan_host(&lab->plan, tree->host);
+
+		if (tc_remove_tree(lab->hosts[host].fd, tree, error))
 			return -1;
 	}
 	return 0;

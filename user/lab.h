@@ -16,17 +16,10 @@
 #include <stddef.h>
 
 #include "error.h"
+#include "lab_plan.h"
 
 #define LAB_STATE_DIRECTORY "/run/sojourn"
 #define LAB_NAME_SIZE	64	/* of a namespace's name with its NUL; as in struct qdisc_info */
-
-/*
- * bottleneck: client - router - server. office: client - gateway - modem -
- * server; the gateway is the office's router.
- */
-enum lab_topology { LAB_BOTTLENECK, LAB_OFFICE };
-
-enum lab_host { LAB_CLIENT, LAB_ROUTER, LAB_SERVER, LAB_MODEM, LAB_HOSTS };
 
 /* Where a lab sets a qdisc. */
 enum lab_place {
@@ -46,10 +39,12 @@ struct lab_qdisc {
 
 /* What a lab needs to know; filled from the scenario, whose texts outlive the lab. */
 struct lab_options {
-	const char *prefix;		/* "pl-": names become pl-client, pl-router, pl-server */
+	const char *prefix;		/* "pl-": names become pl-client, pl-router and so on */
 	enum lab_topology topology;
+	const struct lab_plan *plan;	/* NULL: that of the topology; LAB_PLANNED needs one */
 	bool ipv6;			/* 2001:db8:1::/64 and the like beside IPv4 */
-	struct lab_qdisc qdiscs[LAB_PLACES];	/* those of the topology's devices */
+	/* Those of a built-in topology's devices; a tree of the plan takes the place of one. */
+	struct lab_qdisc qdiscs[LAB_PLACES];
 };
 
 struct lab;
@@ -63,19 +58,19 @@ struct lab;
 struct lab *lab_create(const struct lab_options *options, struct error *error);
 
 /* Namespace of a host: descriptor (owned by lab), inode number and name. */
-int lab_netns(const struct lab *lab, enum lab_host host);
-__u32 lab_netns_inode(const struct lab *lab, enum lab_host host);
-const char *lab_netns_name(const struct lab *lab, enum lab_host host);
+int lab_netns(const struct lab *lab, unsigned int host);
+__u32 lab_netns_inode(const struct lab *lab, unsigned int host);
+const char *lab_netns_name(const struct lab *lab, unsigned int host);
 
-/* How many hosts the lab has (0 ... count - 1 of enum lab_host), and a host's part in it: "gateway". */
+/* How many hosts the lab has (0 ... count - 1, as in its plan), and a host's part in it: "gateway". */
 unsigned int lab_host_count(const struct lab *lab);
-const char *lab_role(const struct lab *lab, enum lab_host host);
+const char *lab_role(const struct lab *lab, unsigned int host);
 
 /* The kind that was set there, which may be another than asked for; NULL: none. */
 const char *lab_qdisc_kind(const struct lab *lab, enum lab_place place);
 
-/* Address of a host towards the other side, as text; ipv6 chooses the family. */
-const char *lab_address(const struct lab *lab, enum lab_host host, bool ipv6);
+/* Address by which others reach a host, as text; ipv6 chooses the family. NULL: it has none. */
+const char *lab_address(const struct lab *lab, unsigned int host, bool ipv6);
 
 /* Take off every qdisc that the lab set (the devices' defaults come back). */
 int lab_remove_qdiscs(struct lab *lab, struct error *error);

@@ -14,9 +14,6 @@
 #define WAIT_STEP_MS	5
 #define LINE_SIZE	512
 
-/* Every name that a lab gives a device, on whichever host (lab.c). */
-static const char *const device_names[] = { "eth0", "lan0", "wan0" };
-
 /* Is that the namespace which the state file names? Inodes are used again, cookies are not. */
 static bool is_ours(const struct lab_state *state, const struct lab_state_netns *netns, int fd)
 {
@@ -27,27 +24,15 @@ static bool is_ours(const struct lab_state *state, const struct lab_state_netns 
 	       (!netns->cookie || netns_cookie(fd) == netns->cookie);
 }
 
-/*
- * The namespace itself lives on while a process is in it or a descriptor open:
- * its devices go now. A device that is gone already went with its peer.
- */
+/* The namespace itself lives on while a process is in it or a descriptor open: its devices go now. */
 static int delete_devices(int netns_fd, struct error *error)
 {
 	struct netlink *netlink = netlink_open(netns_fd, error);
-	int status = 0;
-	size_t i;
+	int status;
 
 	if (!netlink)
 		return -1;
-	for (i = 0; i < sizeof(device_names) / sizeof(device_names[0]); i++) {
-		struct error reason = { 0 };
-
-		if (link_delete_veth(netlink, device_names[i], &reason) && errno != ENODEV) {
-			status = -1;
-			if (error)
-				*error = reason;
-		}
-	}
+	status = link_delete_veths(netlink, error);
 	netlink_close(netlink);
 	return status;
 }

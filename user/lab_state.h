@@ -15,9 +15,9 @@
 #include "error.h"
 #include "lab.h"
 
-#define LAB_PREFIX_MAX	(LAB_NAME_SIZE - 1 - 6)	/* "client", "router", "server" */
+#define LAB_PREFIX_MAX	(LAB_NAME_SIZE - LAB_WORD_SIZE)	/* with the longest host's name behind it */
 #define LAB_BOOT_SIZE	40
-#define LAB_STATE_TEXT	1024	/* more than any state file has */
+#define LAB_STATE_TEXT	4096	/* more than any state file has */
 
 /* A process, told apart from a later one of the same number by its start. */
 struct lab_owner {

@@ -15,6 +15,7 @@
 #define OPERSTATE_UP	6	/* IF_OPER_UP of linux/if.h, which net/if.h excludes */
 #define WAIT_STEP_NS	1000000
 #define WHAT_SIZE	160
+#define VETHS_MAX	(2 * 32)
 
 struct address {
 	int family;
@@ -130,24 +131,58 @@ int link_add_veth(struct netlink *netlink, const char *device, const char *peer,
 	return netlink_send(netlink, NULL, NULL, what, error);
 }
 
-int link_delete_veth(struct netlink *netlink, const char *device, struct error *error)
+/* The indices of a namespace's veths. */
+struct veths {
+	__u32 indices[VETHS_MAX];
+	size_t count;
+};
+
+static void begin_veths(void *data)
 {
-	struct link_state state;
-	struct nlmsghdr *header;
-	struct ifinfomsg *info;
+	((struct veths *)data)->count = 0;
+}
+
+static int take_veth(const struct nlmsghdr *header, void *data)
+{
+	struct link_state state = { 0 };
+	struct veths *veths = data;
+
+	take_link(header, &state);
+	if (state.veth && veths->count < VETHS_MAX)
+		veths->indices[veths->count++] = state.index;
+	return MNL_CB_OK;
+}
+
+static int delete_link(struct netlink *netlink, __u32 index, struct error *error)
+{
+	struct nlmsghdr *header = netlink_message(netlink, RTM_DELLINK, 0);
+	struct ifinfomsg *info = mnl_nlmsg_put_extra_header(header, sizeof(*info));
 	char what[WHAT_SIZE];
 
-	if (read_link(netlink, device, &state, error))
-		return -1;
-	if (!state.veth) {
-		errno = EINVAL;
-		return error_set(error, EXIT_CANNOT, "device %s is not a veth: left alone", device);
-	}
-	header = netlink_message(netlink, RTM_DELLINK, 0);
-	info = mnl_nlmsg_put_extra_header(header, sizeof(*info));
-	info->ifi_index = state.index;
-	snprintf(what, sizeof(what), "delete device %s", device);
+	info->ifi_index = index;
+	snprintf(what, sizeof(what), "delete device %u", index);
 	return netlink_send(netlink, NULL, NULL, what, error);
+}
+
+int link_delete_veths(struct netlink *netlink, struct error *error)
+{
+	struct nlmsghdr *header = netlink_message(netlink, RTM_GETLINK, NLM_F_DUMP);
+	struct veths veths = { .count = 0 };
+	struct error reason = { 0 };
+	int status = 0;
+
+	mnl_nlmsg_put_extra_header(header, sizeof(struct ifinfomsg));
+	if (netlink_dump(netlink, take_veth, begin_veths, &veths, "list the devices", error))
+		return -1;
+	while (veths.count) {
+		/* One that is gone by now went with its peer. */
+		if (!delete_link(netlink, veths.indices[--veths.count], &reason) || errno == ENODEV)
+			continue;
+		status = -1;
+		if (error)
+			*error = reason;
+	}
+	return status;
 }
 
 int link_set_up(struct netlink *netlink, const char *device, struct error *error)
@@ -211,23 +246,49 @@ int link_add_address(struct netlink *netlink, const char *device, const char *ad
 	return netlink_send(netlink, NULL, NULL, what, error);
 }
 
-int link_add_default_route(struct netlink *netlink, const char *gateway, struct error *error)
+int link_add_route(struct netlink *netlink, const char *network, unsigned int length,
+		   const char *gateway, struct error *error)
 {
+	struct address parsed, target = { 0 };
 	struct nlmsghdr *header;
-	struct address parsed;
 	struct rtmsg *message;
 	char what[WHAT_SIZE];
 
-	if (parse_address(gateway, &parsed, error))
+	if (parse_address(gateway, &parsed, error) ||
+	    (*network && parse_address(network, &target, error)))
 		return -1;
 	header = netlink_message(netlink, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL);
 	message = mnl_nlmsg_put_extra_header(header, sizeof(*message));
 	message->rtm_family = parsed.family;
+	message->rtm_dst_len = *network ? length : 0;
 	message->rtm_table = RT_TABLE_MAIN;
 	message->rtm_protocol = RTPROT_STATIC;
 	message->rtm_scope = RT_SCOPE_UNIVERSE;
 	message->rtm_type = RTN_UNICAST;
+	if (*network)
+		mnl_attr_put(header, RTA_DST, target.length, target.bytes);
 	mnl_attr_put(header, RTA_GATEWAY, parsed.length, parsed.bytes);
-	snprintf(what, sizeof(what), "add the default route via %s", gateway);
+	if (*network)
+		snprintf(what, sizeof(what), "add a route to %s/%u via %s", network, length, gateway);
+	else
+		snprintf(what, sizeof(what), "add the default route via %s", gateway);
+	return netlink_send(netlink, NULL, NULL, what, error);
+}
+
+int link_set_mtu(struct netlink *netlink, const char *device, unsigned int mtu,
+		 struct error *error)
+{
+	__u32 index = link_index(netlink, device, error);
+	struct nlmsghdr *header;
+	struct ifinfomsg *info;
+	char what[WHAT_SIZE];
+
+	if (!index)
+		return -1;
+	header = netlink_message(netlink, RTM_NEWLINK, 0);
+	info = mnl_nlmsg_put_extra_header(header, sizeof(*info));
+	info->ifi_index = index;
+	mnl_attr_put_u32(header, IFLA_MTU, mtu);
+	snprintf(what, sizeof(what), "set the MTU of device %s to %u", device, mtu);
 	return netlink_send(netlink, NULL, NULL, what, error);
 }

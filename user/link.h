@@ -17,8 +17,8 @@ __u32 link_index(struct netlink *netlink, const char *device, struct error *erro
 int link_add_veth(struct netlink *netlink, const char *device, const char *peer,
 		  int peer_netns_fd, struct error *error);
 
-/* Delete a device; only where it is a veth (its peer goes with it), else errno EINVAL. */
-int link_delete_veth(struct netlink *netlink, const char *device, struct error *error);
+/* Delete every veth of the namespace (their peers go with them); goes on where one fails. */
+int link_delete_veths(struct netlink *netlink, struct error *error);
 
 int link_set_up(struct netlink *netlink, const char *device, struct error *error);
 
@@ -37,7 +37,15 @@ int link_wait_up(struct netlink *netlink, const char *device, unsigned int timeo
 int link_add_address(struct netlink *netlink, const char *device, const char *address,
 		     unsigned int prefix_length, struct error *error);
 
-/* Add the default route of the gateway's family. */
-int link_add_default_route(struct netlink *netlink, const char *gateway, struct error *error);
+/*
+ * Add a route to a network (text, length of its prefix; "": the default route)
+ * by way of a gateway of the same family.
+ */
+int link_add_route(struct netlink *netlink, const char *network, unsigned int length,
+		   const char *gateway, struct error *error);
+
+/* Set the device's MTU, bytes. */
+int link_set_mtu(struct netlink *netlink, const char *device, unsigned int mtu,
+		 struct error *error);
 
 #endif

@@ -295,6 +295,15 @@ static void print_modem_words(FILE *stream, const char *words, const struct scen
 	fputs("; ", stream);
 }
 
+static void print_trees(FILE *stream, const struct scenario *scenario)
+{
+	const struct lab_plan *plan = &scenario->plan;
+
+	for (unsigned int i = 0; i < plan->tree_count; i++)
+		fprintf(stream, "%s%s on %s in %s%s", i ? "; " : "", plan->trees[i].commands,
+			plan->trees[i].device, scenario->lab_prefix, plan->trees[i].host);
+}
+
 static void print_qdisc_words(FILE *stream, const struct scenario *scenario)
 {
 	bool office = scenario->topology == LAB_OFFICE;
@@ -303,6 +312,11 @@ static void print_qdisc_words(FILE *stream, const struct scenario *scenario)
 		print_modem_words(stream, "20: on wan0", scenario, &scenario->up);
 		print_modem_words(stream, "30: on lan0", scenario, &scenario->down);
 	}
+	print_trees(stream, scenario);
+	if (scenario_has_own_trees(scenario))
+		return;
+	if (scenario->plan.tree_count)
+		fputs("; ", stream);
 	fprintf(stream, "%s 10: on wan0 in %s%s", scenario->qdisc_kind, scenario->lab_prefix,
 		office ? "gw" : "router");
 	print_setting(stream, scenario->qdisc_kind, scenario->qdisc_rate, scenario->qdisc_burst,

@@ -21,14 +21,18 @@ static void set_window(struct phase *phase, __u64 begin_ns, __u64 end_ns)
 		phase->begin_ns = phase->end_ns = 0;
 }
 
-static void set_load(struct phase *phase, __u64 begin_ns, __u64 end_ns, __u64 margin_ns)
+static void set_load(struct phase *phase, __u64 begin_ns, __u64 end_ns, __u64 omit_ns,
+		     __u64 margin_ns)
 {
 	__u64 span = end_ns - begin_ns;
 
 	phase->load.begin_ns = begin_ns;
 	phase->load.end_ns = end_ns;
-	if (begin_ns && begin_ns < end_ns && margin_ns < span && margin_ns < span - margin_ns)
-		set_window(phase, begin_ns + margin_ns, end_ns - margin_ns);
+	if (!begin_ns || begin_ns >= end_ns || omit_ns >= span)
+		return;
+	span -= omit_ns;
+	if (margin_ns < span && margin_ns < span - margin_ns)
+		set_window(phase, begin_ns + omit_ns + margin_ns, end_ns - margin_ns);
 }
 
 /* After a number of loads, up to the next one. */
@@ -61,7 +65,7 @@ void phase_windows(struct result *result, const struct phase_moments *moments,
 			break;
 		case PHASE_LOAD:
 			set_load(phase, moments->loads[loads].begin_ns,
-				 moments->loads[loads].end_ns, margin_ns);
+				 moments->loads[loads].end_ns, moments->omit_ns, margin_ns);
 			loads++;
 			break;
 		case PHASE_RECOVERY:

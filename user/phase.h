@@ -14,13 +14,14 @@ struct phase_moments {
 		__u64 begin_ns;		/* iperf3 client started */
 		__u64 end_ns;		/* iperf3 client ended */
 	} loads[SCENARIO_LOADS_MAX];
+	__u64 omit_ns;			/* of a load's begin: left out, on top of the margin */
 	__u64 restored_begin_ns;	/* second ping, qdiscs under test removed */
 	__u64 restored_end_ns;
 };
 
 /*
  * The windows of result.phases by the definitions of the design: a load = its
- * client's life less margin_ns at both ends, a recovery from that load's end +
+ * client's life less omit_ns at its begin and margin_ns at both ends, a recovery from that load's end +
  * settle_ns to the next load or the end. A window that would be empty leaves its
  * phase invalid.
  */

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <cjson/cJSON.h>
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "closest.h"
+#include "dscp.h"
 #include "json_read.h"
 #include "qdisc_set.h"
 #include "scenario.h"
+#include "scenario_file.h"
+#include "scenario_lab.h"
+#include "text.h"
 #include "units.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 #define SECOND		1000000000ull
-#define LINE_LENGTH	256
-#define FILE_LINES	1000
 
 /* An Ethernet frame of the lab's devices: their MTU of 1500 and the header. */
 #define FRAME_LENGTH	1514
@@ -36,6 +35,8 @@ enum key_type {
 	KEY_WORD,		/* char array: max bytes with its NUL, of the letters */
 	KEY_CHOICE,		/* an enum: the position in letters, "a|b|c" */
 	KEY_BOOL,
+	KEY_PATH,		/* char array of max bytes */
+	KEY_DSCP,		/* unsigned int: a number or a name of RFC 2474, 2597, 3246 */
 };
 
 struct key {
@@ -80,6 +81,18 @@ static const struct key keys[] = {
 	  "up: client sends, down: server sends, bidir: both at once, each: up, then down" },
 	{ "load.port", "5201", KEY_PORT, AT(load_port), 1, 65535, NULL,
 	  "port of the iperf3 server" },
+	{ "load.omit", "0", KEY_TIME, AT(load_omit_ns), 0, 600 * SECOND, NULL,
+	  "iperf3's -O: sent before load.seconds begin, not in its figures" },
+	{ "load.block", "0", KEY_SIZE, AT(load_block), 0, 1048576, NULL,
+	  "bytes of each write, UDP: of each datagram; 0: iperf3's default" },
+	{ "load.dscp", "0", KEY_DSCP, AT(load_dscp), 0, 63, NULL,
+	  "DSCP of the load's packets: 0 to 63, or a name (ef, cs1, af41)" },
+	{ "load.file", "", KEY_PATH, AT(load_file), 0, SIZE(load_file), NULL,
+	  "of the client: what it sends is read there, what it receives written there" },
+	{ "load.from", "client", KEY_WORD, AT(load_from), 1, SIZE(load_from), LOWER "-_",
+	  "the host where iperf3's client runs" },
+	{ "load.to", "server", KEY_WORD, AT(load_to), 1, SIZE(load_to), LOWER "-_",
+	  "the host where its server runs" },
 	{ "qdisc.kind", "tbf", KEY_WORD, AT(qdisc_kind), 1, SIZE(qdisc_kind), LOWER "_",
 	  "qdisc under test, on wan0 of the router or gateway" },
 	{ "qdisc.rate", "10mbit", KEY_RATE, AT(qdisc_rate), 8, 1000000000000, NULL,
@@ -110,6 +123,10 @@ static const struct key keys[] = {
 	  "pings; follows from the times unless set" },
 	{ "probe.size", "56", KEY_COUNT, AT(probe_size), 16, 1452, NULL,
 	  "ping's payload in bytes" },
+	{ "probe.from", "client", KEY_WORD, AT(probe_from), 1, SIZE(probe_from), LOWER "-_",
+	  "the host where ping runs" },
+	{ "probe.to", "server", KEY_WORD, AT(probe_to), 1, SIZE(probe_to), LOWER "-_",
+	  "the host that it pings" },
 	{ "restored.count", "20", KEY_COUNT, AT(restored_count), 0, 65535, NULL,
 	  "pings with the qdisc under test removed" },
 	{ "lab.prefix", "pl-", KEY_WORD, AT(lab_prefix), 1, 21, LOWER "-",
@@ -210,11 +227,17 @@ static unsigned int count_loads(const struct scenario *scenario)
 	return loads;
 }
 
-/* The modem's qdiscs are there in the office only. */
+static bool is_of(const struct key *key, const char *group)
+{
+	return !strncmp(key->name, group, strlen(group));
+}
+
+/* The modem's qdiscs are there in the office only, a planned lab has trees alone. */
 static bool applies(const struct scenario *scenario, const struct key *key)
 {
-	return scenario->topology == LAB_OFFICE ||
-	       (strncmp(key->name, "up.", 3) && strncmp(key->name, "down.", 5));
+	if (is_of(key, "up.") || is_of(key, "down."))
+		return scenario->topology == LAB_OFFICE;
+	return !is_of(key, "qdisc.") || !scenario_has_own_trees(scenario);
 }
 
 static const struct key *find_key(const char *name)
@@ -236,11 +259,29 @@ const char *scenario_otherwise(const struct scenario *scenario)
 	return assigned(scenario, "qdisc.kind") ? NULL : scenario->otherwise;
 }
 
+__u64 scenario_load_ns(const struct scenario *scenario)
+{
+	return scenario->load_ns + scenario->load_omit_ns;
+}
+
+bool scenario_has_own_trees(const struct scenario *scenario)
+{
+	const struct lab_plan *plan = &scenario->plan;
+
+	return scenario->topology == LAB_PLANNED ||
+	       lab_plan_tree(plan, plan->hosts[LAB_ROUTER].name, "wan0");
+}
+
 __u64 scenario_rate(const struct scenario *scenario)
 {
-	if (scenario->topology != LAB_OFFICE)
-		return scenario->qdisc_rate;
-	return scenario->up.rate > scenario->down.rate ? scenario->up.rate : scenario->down.rate;
+	__u64 rate = scenario_trees_rate(&scenario->plan), own = ~0ULL;
+
+	if (scenario->topology == LAB_OFFICE)
+		own = scenario->up.rate > scenario->down.rate ? scenario->up.rate :
+								scenario->down.rate;
+	else if (!scenario_has_own_trees(scenario))
+		own = scenario->qdisc_rate;
+	return rate < own ? rate : own;
 }
 
 static void *member(struct scenario *scenario, const struct key *key)
@@ -382,9 +423,46 @@ static int set_choice(struct scenario *scenario, const struct key *key, const ch
 _Static_assert(SIZE(load_proto) == sizeof(unsigned int) &&
 	       SIZE(load_direction) == sizeof(unsigned int), "KEY_CHOICE writes an unsigned int");
 
+static int set_path(struct scenario *scenario, const struct key *key, const char *value,
+		    struct error *error)
+{
+	size_t length = strlen(value);
+
+	for (size_t i = 0; i < length; i++) {
+		if (iscntrl((unsigned char)value[i]))
+			return error_set(error, EXIT_USAGE, "%s has a control character", key->name);
+	}
+	if (length >= key->max)
+		return error_set(error, EXIT_USAGE, "%s is longer than %llu bytes", key->name,
+				 (unsigned long long)key->max - 1);
+	memcpy(member(scenario, key), value, length + 1);
+	return 0;
+}
+
+static int set_dscp(struct scenario *scenario, const struct key *key, const char *value,
+		    struct error *error)
+{
+	struct error inner;
+	__u64 number;
+
+	/* RFC 2474 */
+	if (dscp_named(value, member(scenario, key)))
+		return 0;
+	if (units_parse_count(value, &number, &inner) || number > key->max)
+		return error_set(error, EXIT_USAGE,
+				 "%s=%s cannot be: it takes 0 to 63, or a name as ef, cs1, af41",
+				 key->name, value);
+	*(unsigned int *)member(scenario, key) = number;
+	return 0;
+}
+
 static int set_key(struct scenario *scenario, const struct key *key, const char *value,
 		   struct error *error)
 {
+	if (key->type == KEY_PATH)
+		return set_path(scenario, key, value, error);
+	if (key->type == KEY_DSCP)
+		return set_dscp(scenario, key, value, error);
 	if (key->type == KEY_WORD)
 		return set_word(scenario, key, value, error);
 	if (key->type == KEY_CHOICE || key->type == KEY_BOOL)
@@ -440,6 +518,18 @@ static int unknown_key(const struct scenario *scenario, const char *name, struct
 			 "unknown key \"%s\": `sojourn help run` lists all of them", name);
 }
 
+static int does_not_apply(const struct scenario *scenario, const struct key *key,
+			  struct error *error)
+{
+	if (is_of(key, "qdisc."))
+		return error_set(error, EXIT_USAGE,
+				 "%s is of no use here: the scenario describes its qdiscs by device (qdisc.HOST.DEVICE)",
+				 key->name);
+	return error_set(error, EXIT_USAGE,
+			 "%s is a key of the scenario office: the scenario %s has no modem",
+			 key->name, scenario->name);
+}
+
 int scenario_set(struct scenario *scenario, const char *assignment, struct error *error)
 {
 	const char *equals = strchr(assignment, '=');
@@ -454,12 +544,12 @@ int scenario_set(struct scenario *scenario, const char *assignment, struct error
 	memcpy(name, assignment, equals - assignment);
 	name[equals - assignment] = '\0';
 	key = find_key(name);
+	if (!key && scenario_is_tree_key(name))
+		return scenario_set_tree(&scenario->plan, name, equals + 1, error);
 	if (!key)
 		return unknown_key(scenario, name, error);
 	if (!applies(scenario, key))
-		return error_set(error, EXIT_USAGE,
-				 "%s is a key of the scenario office: the scenario %s has no modem",
-				 name, scenario->name);
+		return does_not_apply(scenario, key, error);
 	if (set_key(scenario, key, equals + 1, error))
 		return -1;
 	scenario->assigned |= 1ull << (key - keys);
@@ -474,6 +564,7 @@ static int set_defaults(struct scenario *scenario, const struct named *named,
 		.topology = named->topology,
 		.otherwise = named->otherwise,
 	};
+	lab_plan_fill(&scenario->plan, named->topology);
 	snprintf(scenario->name, sizeof(scenario->name), "%s", named->name);
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		if (set_key(scenario, &keys[i], keys[i].value, error))
@@ -485,19 +576,6 @@ static int set_defaults(struct scenario *scenario, const struct named *named,
 	}
 	scenario->assigned = 0;
 	return 0;
-}
-
-/* Cut blanks off both ends, in place. */
-static char *trim(char *text)
-{
-	char *end = text + strlen(text);
-
-	while (end > text && isspace((unsigned char)end[-1]))
-		end--;
-	*end = '\0';
-	while (isspace((unsigned char)*text))
-		text++;
-	return text;
 }
 
 static int unknown_scenario(const char *name, struct error *error)
@@ -529,95 +607,18 @@ static const struct named *find_scenario(const char *name)
 	return NULL;
 }
 
-/* "scenario = office": its defaults, which must not undo what was set before. */
-static int set_base(struct scenario *scenario, const char *name, struct error *error)
+int scenario_builtin(struct scenario *scenario, const char *name, struct error *error)
 {
 	const struct named *named = find_scenario(name);
 
-	if (!named)
-		return unknown_scenario(name, error);
-	if (scenario->assigned)
-		return error_set(error, EXIT_USAGE,
-				 "scenario=%s comes too late: it has to stand before all keys", name);
-	return set_defaults(scenario, named, error);
-}
-
-/* "key = value" becomes "key=value". */
-static int read_line(struct scenario *scenario, char *line, struct error *error)
-{
-	char assignment[LINE_LENGTH + 2];
-	char *text = trim(line), *equals;
-
-	if (!*text || *text == '#')
-		return 0;
-	equals = strchr(text, '=');
-	if (!equals)
-		return scenario_set(scenario, text, error);
-	*equals = '\0';
-	text = trim(text);
-	if (!strcmp(text, "scenario"))
-		return set_base(scenario, trim(equals + 1), error);
-	snprintf(assignment, sizeof(assignment), "%s=%s", text, trim(equals + 1));
-	return scenario_set(scenario, assignment, error);
-}
-
-static int read_lines(struct scenario *scenario, const char *path, FILE *file,
-		      struct error *error)
-{
-	char line[LINE_LENGTH];
-	struct error inner = { 0 };
-
-	for (unsigned int number = 1; fgets(line, sizeof(line), file); number++) {
-		if (number > FILE_LINES)
-			return error_set(error, EXIT_USAGE,
-					 "%s has more than %d lines: is it a scenario?", path,
-					 FILE_LINES);
-		if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n')
-			return error_set(error, EXIT_USAGE,
-					 "%s:%u is longer than %d bytes: is it a scenario?", path,
-					 number, LINE_LENGTH - 2);
-		if (read_line(scenario, line, &inner))
-			return error_set(error, EXIT_USAGE, "%s:%u: %s", path, number, inner.text);
-	}
-	if (ferror(file))
-		return error_set_errno(error, EXIT_USAGE, "cannot read the scenario %s", path);
-	return 0;
-}
-
-/* A named pipe or a terminal would block: only regular files. */
-static int read_file(struct scenario *scenario, const char *path, struct error *error)
-{
-	struct stat status;
-	int fd, result = -1;
-	FILE *file;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return error_set_errno(error, EXIT_USAGE, "cannot open the scenario %s", path);
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return error_set(error, EXIT_USAGE, "the scenario %s is no regular file", path);
-	}
-	file = fdopen(fd, "r");
-	if (!file) {
-		close(fd);
-		return error_set_errno(error, EXIT_USAGE, "cannot read the scenario %s", path);
-	}
-	if (!set_defaults(scenario, &scenarios[0], error))
-		result = read_lines(scenario, path, file, error);
-	fclose(file);
-	return result;
+	return named ? set_defaults(scenario, named, error) : unknown_scenario(name, error);
 }
 
 int scenario_named(struct scenario *scenario, const char *name, struct error *error)
 {
-	const struct named *named = find_scenario(name);
-
-	if (named)
-		return set_defaults(scenario, named, error);
-	if (strchr(name, '/') || (*name && !access(name, F_OK)))
-		return read_file(scenario, name, error);
-	return unknown_scenario(name, error);
+	if (!find_scenario(name) && (strchr(name, '/') || (*name && !access(name, F_OK))))
+		return scenario_file_read(scenario, name, error);
+	return scenario_builtin(scenario, name, error);
 }
 
 static int check_qdisc(const char *group, const char *kind, __u64 rate, __u64 burst,
@@ -652,7 +653,8 @@ static int check_modem(const char *group, const struct scenario_qdisc *qdisc,
 
 static int check_qdiscs(const struct scenario *scenario, struct error *error)
 {
-	if (check_qdisc("qdisc", scenario->qdisc_kind, scenario->qdisc_rate,
+	if (!scenario_has_own_trees(scenario) &&
+	    check_qdisc("qdisc", scenario->qdisc_kind, scenario->qdisc_rate,
 			scenario->qdisc_burst, scenario->qdisc_latency_ns, error))
 		return -1;
 	if (scenario->topology != LAB_OFFICE)
@@ -670,6 +672,10 @@ static int check_load(const struct scenario *scenario, struct error *error)
 				 "load.seconds=%llu leaves nothing between its two margins of %s: set a longer load.seconds or a shorter load.margin",
 				 (unsigned long long)(scenario->load_ns / SECOND),
 				 units_time_text(scenario->margin_ns, text));
+	if (scenario->load_omit_ns % SECOND)
+		return error_set(error, EXIT_USAGE,
+				 "load.omit=%s is no whole number of seconds, and iperf3 takes no other",
+				 units_time_text(scenario->load_omit_ns, text));
 	if (scenario->idle_ns < scenario->probe_interval_ns)
 		return error_set(error, EXIT_USAGE,
 				 "the idle phase is shorter than probe.interval, so that no probe would fall into it: set idle.seconds to %s or more",
@@ -680,7 +686,8 @@ static int check_load(const struct scenario *scenario, struct error *error)
 /* From the first probe to the end of the last recovery, with so much after each load. */
 static __u64 length_with(const struct scenario *scenario, __u64 recovery_ns)
 {
-	return scenario->idle_ns + count_loads(scenario) * (scenario->load_ns + recovery_ns);
+	return scenario->idle_ns +
+	       count_loads(scenario) * (scenario_load_ns(scenario) + recovery_ns);
 }
 
 /*
@@ -735,9 +742,51 @@ static int derive_count(struct scenario *scenario, struct error *error)
 	return 0;
 }
 
+/* The key's host must be there, and have an address of the family that is used. */
+static int check_host(const struct scenario *scenario, const char *key, const char *name,
+		      struct error *error)
+{
+	char names[LAB_HOSTS * LAB_WORD_SIZE * 2];
+	int host = lab_plan_host(&scenario->plan, name);
+
+	if (host < 0)
+		return error_set(error, EXIT_USAGE, "%s=%s: there is no such host; there are %s", key,
+				 name, lab_plan_host_names(&scenario->plan, names, sizeof(names)));
+	if (!lab_plan_address(&scenario->plan, host, scenario->lab_ipv6))
+		return error_set(error, EXIT_USAGE,
+				 "%s=%s: that host has no IPv%d address; set lab.ipv6=%s, or give it one",
+				 key, name, scenario->lab_ipv6 ? 6 : 4,
+				 scenario->lab_ipv6 ? "false" : "true");
+	return 0;
+}
+
+static int check_pair(const struct scenario *scenario, const char *group, const char *from,
+		      const char *to, struct error *error)
+{
+	char keys_of[2][32];
+
+	snprintf(keys_of[0], sizeof(keys_of[0]), "%s.from", group);
+	snprintf(keys_of[1], sizeof(keys_of[1]), "%s.to", group);
+	if (check_host(scenario, keys_of[0], from, error) ||
+	    check_host(scenario, keys_of[1], to, error))
+		return -1;
+	if (!strcmp(from, to))
+		return error_set(error, EXIT_USAGE, "%s and %s are the same host, %s", keys_of[0],
+				 keys_of[1], to);
+	return 0;
+}
+
+static int check_hosts(const struct scenario *scenario, struct error *error)
+{
+	return check_pair(scenario, "load", scenario->load_from, scenario->load_to, error) ||
+	       check_pair(scenario, "probe", scenario->probe_from, scenario->probe_to, error) ?
+	       -1 : 0;
+}
+
 int scenario_check(struct scenario *scenario, struct error *error)
 {
-	if (check_qdiscs(scenario, error) || check_load(scenario, error))
+	if (lab_plan_check(&scenario->plan, error) || check_hosts(scenario, error) ||
+	    check_qdiscs(scenario, error) || check_load(scenario, error))
 		return -1;
 	if (assigned(scenario, "probe.count"))
 		return check_count(scenario, error);
@@ -764,10 +813,12 @@ static cJSON *key_json(const struct scenario *scenario, const struct key *key)
 	case KEY_WHOLE_SECONDS:
 		return cJSON_CreateNumber(*(const __u64 *)value / (double)SECOND);
 	case KEY_COUNT:
+	case KEY_DSCP:
 		return cJSON_CreateNumber(*(const unsigned int *)value);
 	case KEY_PORT:
 		return cJSON_CreateNumber(*(const __u16 *)value);
 	case KEY_WORD:
+	case KEY_PATH:
 		return cJSON_CreateString(value);
 	case KEY_CHOICE:
 		return choice_json(key, *(const unsigned int *)value);
@@ -795,6 +846,8 @@ struct cJSON *scenario_json(const struct scenario *scenario)
 			goto fail;
 		}
 	}
+	if (scenario_lab_json(scenario, object))
+		goto fail;
 	return object;
 fail:
 	cJSON_Delete(object);
@@ -849,6 +902,7 @@ static void key_from_json(struct scenario *scenario, const struct json *object,
 		seconds_from_json(object, key, value);
 		break;
 	case KEY_COUNT:
+	case KEY_DSCP:
 		json_u32(object, key->name, key->max, value);
 		break;
 	case KEY_PORT:
@@ -858,6 +912,9 @@ static void key_from_json(struct scenario *scenario, const struct json *object,
 		break;
 	case KEY_WORD:
 		word_from_json(object, key, value);
+		break;
+	case KEY_PATH:
+		json_text(object, key->name, value, key->max);
 		break;
 	case KEY_CHOICE:
 		choice_from_json(object, key, value);
@@ -882,6 +939,7 @@ void scenario_from_json(struct scenario *scenario, const struct json *object)
 	memcpy(scenario->name, name, sizeof(name));
 	for (size_t i = 0; i < COUNT(keys); i++)
 		key_from_json(scenario, object, &keys[i]);
+	scenario_lab_from_json(scenario, object);
 }
 
 void scenario_print_keys(void)

@@ -9,7 +9,9 @@
 
 #include "error.h"
 #include "iperf3.h"
-#include "lab.h"
+#include "lab_plan.h"
+
+#define SCENARIO_PATH_SIZE	256
 
 struct cJSON;
 
@@ -25,8 +27,9 @@ struct scenario_qdisc {
 };
 
 struct scenario {
-	char name[32];			/* "bottleneck" */
-	enum lab_topology topology;	/* follows from the name */
+	char name[32];			/* "bottleneck"; of a file: its name without the folder */
+	enum lab_topology topology;
+	struct lab_plan plan;
 	const char *otherwise;		/* in place of a qdisc.kind that nobody chose; NULL: none */
 	__u64 idle_ns;			/* idle.seconds 3 */
 	__u64 load_ns;			/* load.seconds 15 (whole seconds, iperf3's -t) */
@@ -39,6 +42,12 @@ struct scenario {
 	__u64 load_rate;		/* load.rate 0: no cap */
 	enum load_direction load_direction;	/* load.direction up */
 	__u16 load_port;		/* load.port 5201 */
+	__u64 load_omit_ns;		/* load.omit 0: on top of load.seconds, not in iperf3's figures */
+	__u64 load_block;		/* load.block 0: bytes of a write; 0: iperf3's default */
+	unsigned int load_dscp;		/* load.dscp 0 */
+	char load_file[SCENARIO_PATH_SIZE];	/* load.file "": iperf3's data come from memory */
+	char load_from[LAB_WORD_SIZE];	/* load.from client: where iperf3's client runs */
+	char load_to[LAB_WORD_SIZE];	/* load.to server */
 	char qdisc_kind[16];		/* qdisc.kind tbf */
 	__u64 qdisc_rate;		/* qdisc.rate 10mbit */
 	__u64 qdisc_burst;		/* qdisc.burst 32kb */
@@ -47,6 +56,8 @@ struct scenario {
 	__u64 probe_interval_ns;	/* probe.interval 0.1 */
 	unsigned int probe_count;	/* probe.count 260 */
 	unsigned int probe_size;	/* probe.size 56 */
+	char probe_from[LAB_WORD_SIZE];	/* probe.from client */
+	char probe_to[LAB_WORD_SIZE];	/* probe.to server */
 	unsigned int restored_count;	/* restored.count 20 */
 	char lab_prefix[24];		/* lab.prefix pl- */
 	bool lab_ipv6;			/* lab.ipv6 false: probe and load over IPv4 */
@@ -77,25 +88,35 @@ unsigned int scenario_phases(const struct scenario *scenario,
 /* The phases of any run, each name once; returns their number. */
 unsigned int scenario_known_phases(const struct scenario_phase **phases);
 
-/* The rate that the path carries at most in its faster direction, bit/s. */
+/* How long a load lasts, with what iperf3 omits of it, ns. */
+__u64 scenario_load_ns(const struct scenario *scenario);
+
+/* Does a tree of its own take the place of qdisc.kind and the like? */
+bool scenario_has_own_trees(const struct scenario *scenario);
+
+/*
+ * The rate that the path carries at most in its faster direction, bit/s; where there are
+ * trees the lowest that any of them names. ~0: none names one.
+ */
 __u64 scenario_rate(const struct scenario *scenario);
 
 /* The kind to take where the kernel lacks qdisc.kind; NULL where somebody chose that one. */
 const char *scenario_otherwise(const struct scenario *scenario);
 
 /*
- * Fill scenario with the defaults of the named scenario, or from a file: a name
- * with a "/" in it, or one of a file that exists where no scenario has that
- * name. A file has one "key = value" a line, the keys of scenario_set(); empty
- * lines and lines that begin with "#" are skipped; "scenario = office" before all
- * others takes that scenario's defaults instead of bottleneck's. Unknown names fail with
- * EXIT_USAGE and name those that exist and the closest one; a bad line fails
- * with its file name and number.
+ * Fill scenario with the defaults of a built-in scenario. An unknown name fails with
+ * EXIT_USAGE and names those that exist and the closest one.
+ */
+int scenario_builtin(struct scenario *scenario, const char *name, struct error *error);
+
+/*
+ * The same, or from a file (scenario_file.h): a name with a "/" in it, or one of a file that
+ * exists where no scenario has that name.
  */
 int scenario_named(struct scenario *scenario, const char *name, struct error *error);
 
 /*
- * Apply one "key=value". Unknown keys fail and name the close ones; bad values
+ * Apply one "key=value"; "qdisc.HOST.DEVICE=COMMANDS" sets a tree (lab_plan.h). Unknown keys fail and name the close ones; bad values
  * fail and say what the key takes. A plain number for a time is seconds, but
  * for qdisc.latency, where tc means microseconds by it: that one needs a unit.
  */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Qdisc trees as iproute2's tc makes them: it knows the options of every kind. */
+#ifndef SOJOURN_TC_H
+#define SOJOURN_TC_H
+
+#include "error.h"
+#include "lab_plan.h"
+
+/*
+ * Make the tree on its device in that namespace, command by command. 0, or -1 and
+ * error with tc's own words: EXIT_CANNOT where there is no tc, or with errno ENOENT where the
+ * kernel has no such kind; EXIT_USAGE where tc or the kernel does not take a command.
+ */
+int tc_add_tree(int netns_fd, const struct lab_tree *tree, struct error *error);
+
+/* Take the device's root qdisc off, so that its default comes back. 0, or -1 and error. */
+int tc_remove_tree(int netns_fd, const struct lab_tree *tree, struct error *error);
+
+#endif
