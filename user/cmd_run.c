@@ -88,23 +88,6 @@ static int parse_options(int argc, char *argv[], struct run_options *options)
 	return EXIT_OK;
 }
 
-static int fill_scenario(const struct run_options *options, struct scenario *scenario)
-{
-	struct error error;
-
-	if (scenario_named(scenario, options->scenario, &error))
-		goto fail;
-	for (size_t i = 0; i < options->set_count; i++)
-		if (scenario_set(scenario, options->set[i], &error))
-			goto fail;
-	if (scenario_check(scenario, &error))
-		goto fail;
-	return EXIT_OK;
-fail:
-	return command_fail(&cmd_run, error.code, "%s", error.text);
-}
-
-
 /* Can files be made in the directory, or it itself be made? Nothing is made yet. */
 static int check_directory(const char *directory)
 {
@@ -337,7 +320,8 @@ static int run(int argc, char *argv[])
 
 	code = parse_options(argc, argv, &options);
 	if (!code)
-		code = fill_scenario(&options, &scenario);
+		code = option_scenario(&cmd_run, options.scenario, options.set, options.set_count,
+				       &scenario);
 	if (!code)
 		code = conditions_parse(&options.conditions, &cmd_run, expression_parse,
 					&scenario);

@@ -27,6 +27,7 @@
 #include "netns.h"
 #include "phase.h"
 #include "ping.h"
+#include "scenario_lab.h"
 #include "signals.h"
 #include "timeline.h"
 #include "tracer.h"
@@ -236,16 +237,6 @@ static int find_programs(struct experiment *run, struct error *error)
 	return ping_version(run->ping_path, version, sizeof(version), error);
 }
 
-static struct lab_qdisc lab_qdisc_of(const struct scenario_qdisc *qdisc)
-{
-	return (struct lab_qdisc){
-		.kind = qdisc->kind,
-		.rate_bit_per_s = qdisc->rate,
-		.burst_bytes = qdisc->burst,
-		.latency_ns = qdisc->latency_ns,
-	};
-}
-
 /* Who is who, and what is not as it was asked for. */
 static void describe_lab(struct experiment *run)
 {
@@ -295,22 +286,9 @@ static __u32 probing_netns(const struct experiment *run)
 static int build_lab(struct experiment *run, struct error *error)
 {
 	const struct scenario *scenario = run->scenario;
-	struct lab_options options = {
-		.prefix = scenario->lab_prefix,
-		.topology = scenario->topology,
-		.plan = &scenario->plan,
-		.ipv6 = scenario->lab_ipv6,
-		.qdiscs[LAB_WAN] = {
-			.kind = scenario->qdisc_kind,
-			.otherwise = scenario_otherwise(scenario),
-			.rate_bit_per_s = scenario->qdisc_rate,
-			.burst_bytes = scenario->qdisc_burst,
-			.latency_ns = scenario->qdisc_latency_ns,
-		},
-		.qdiscs[LAB_UPLINK] = lab_qdisc_of(&scenario->up),
-		.qdiscs[LAB_DOWNLINK] = lab_qdisc_of(&scenario->down),
-	};
+	struct lab_options options;
 
+	scenario_lab_options(scenario, &options);
 	if (guard_lab(run->options->guard, scenario->lab_prefix, error))
 		return -1;
 	run->lab = lab_create(&options, error);

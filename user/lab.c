@@ -170,6 +170,10 @@ static int check_free(const struct lab *lab, struct error *error)
 
 	if (found == LAB_STATE_ERROR)
 		return -1;
+	if (found == LAB_STATE_WHOLE && lab_owner_nobody(&state.owner))
+		return error_set(error, EXIT_CANNOT,
+				 "lab %s is kept for work by hand; remove it with `sojourn lab down %s`, or choose another with --set lab.prefix=NAME-",
+				 lab->prefix, lab->prefix);
 	if (found == LAB_STATE_WHOLE && lab_owner_alive(&state.owner))
 		return error_set(error, EXIT_CANNOT,
 				 "lab %s is in use by process %d; wait for its end, or choose another with --set lab.prefix=NAME-",
@@ -539,6 +543,32 @@ int lab_remove_qdiscs(struct lab *lab, struct error *error)
 		if (tc_remove_tree(lab->hosts[host].fd, tree, error))
 			return -1;
 	}
+	return 0;
+}
+
+/* Under the lock: from ours to nobody's. */
+static int give_away(const struct lab *lab, struct error *error)
+{
+	struct lab_state state;
+	int lock = lab_state_lock(error), status = -1;
+
+	if (lock < 0)
+		return -1;
+	if (lab_state_read(lab->prefix, &state, error) == LAB_STATE_WHOLE) {
+		state.owner = (struct lab_owner){ .pid = 0 };
+		status = lab_state_replace(lab->prefix, &state, error);
+	}
+	lab_state_unlock(lock);
+	return status;
+}
+
+int lab_keep(struct lab *lab, struct error *error)
+{
+	if (give_away(lab, error)) {
+		lab_destroy(lab, NULL);
+		return -1;
+	}
+	release(lab);
 	return 0;
 }
 

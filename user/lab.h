@@ -75,6 +75,18 @@ const char *lab_address(const struct lab *lab, unsigned int host, bool ipv6);
 /* Take off every qdisc that the lab set (the devices' defaults come back). */
 int lab_remove_qdiscs(struct lab *lab, struct error *error);
 
+/*
+ * Keep the lab for work by hand when its maker ends: it is nobody's from now on, until
+ * lab_remove(). Frees the lab; 0, or -1 and error where it was removed instead.
+ */
+int lab_keep(struct lab *lab, struct error *error);
+
+/*
+ * The namespace of a host of the lab of that prefix, whoever made it: a descriptor owned by the
+ * caller, or -1 and error (EXIT_USAGE: there is no such lab or host).
+ */
+int lab_open_netns(const char *prefix, const char *host, struct error *error);
+
 /* Remove everything and free the lab. Errors are reported, the rest is removed all the same. */
 int lab_destroy(struct lab *lab, struct error *error);
 

@@ -12,7 +12,7 @@
 #include "netns.h"
 
 #define WAIT_STEP_MS	5
-#define LINE_SIZE	512
+#define LINE_SIZE	2048
 
 /* Is that the namespace which the state file names? Inodes are used again, cookies are not. */
 static bool is_ours(const struct lab_state *state, const struct lab_state_netns *netns, int fd)
@@ -234,13 +234,75 @@ static void describe(const char *prefix, const struct lab_state *state, char tex
 	unsigned int host;
 	size_t length;
 
-	length = snprintf(text, LINE_SIZE, "%s made by process %d (%s):", prefix,
-			  (int)state->owner.pid,
-			  lab_owner_alive(&state->owner) ? "runs" : "gone");
+	if (lab_owner_nobody(&state->owner))
+		length = snprintf(text, LINE_SIZE, "%s kept for work by hand:", prefix);
+	else
+		length = snprintf(text, LINE_SIZE, "%s made by process %d (%s):", prefix,
+				  (int)state->owner.pid,
+				  lab_owner_alive(&state->owner) ? "runs" : "gone");
 	for (host = 0; host < state->netns_count && length < LINE_SIZE; host++)
 		length += snprintf(text + length, LINE_SIZE - length, "%s %s (%s)",
 				   host ? "," : "", state->netns[host].name,
 				   presence(state, host));
+}
+
+static int no_host(const char *prefix, const char *host, const struct lab_state *state,
+		   struct error *error)
+{
+	char names[LAB_HOSTS * LAB_NAME_SIZE] = "";
+	size_t length = 0;
+
+	for (unsigned int i = 0; i < state->netns_count; i++)
+		length += snprintf(names + length, sizeof(names) - length, "%s%s", i ? ", " : "",
+				   state->netns[i].name + strlen(prefix));
+	return error_set(error, EXIT_USAGE, "lab %s has no host %s; it has %s", prefix, host, names);
+}
+
+static int open_host(const char *prefix, const char *host, const struct lab_state *state,
+		     struct error *error)
+{
+	int fd;
+
+	for (unsigned int i = 0; i < state->netns_count; i++) {
+		const struct lab_state_netns *netns = &state->netns[i];
+
+		if (strncmp(netns->name, prefix, strlen(prefix)) ||
+		    strcmp(netns->name + strlen(prefix), host))
+			continue;
+		if (netns_name_look(netns->name, &fd) != NETNS_NAME_MOUNTED)
+			return error_set(error, EXIT_CANNOT, "network namespace %s is gone", netns->name);
+		if (is_ours(state, netns, fd))
+			return fd;
+		close(fd);
+		return error_set(error, EXIT_CANNOT,
+				 "network namespace %s is not the one that sojourn made",
+				 netns->name);
+	}
+	return no_host(prefix, host, state, error);
+}
+
+int lab_open_netns(const char *prefix, const char *host, struct error *error)
+{
+	int lock = lab_state_lock(error), fd = -1;
+	struct lab_state state;
+
+	if (lock < 0)
+		return -1;
+	switch (lab_state_read(prefix, &state, error)) {
+	case LAB_STATE_ERROR:
+		break;
+	case LAB_STATE_WHOLE:
+		fd = open_host(prefix, host, &state, error);
+		break;
+	case LAB_STATE_NONE:
+	case LAB_STATE_TORN:
+		error_set(error, EXIT_USAGE,
+			  "there is no lab %s; `sojourn lab list` shows those that there are, `sojourn lab up` makes one",
+			  prefix);
+		break;
+	}
+	lab_state_unlock(lock);
+	return fd;
 }
 
 int lab_list(void (*line)(void *context, const char *text), void *context,

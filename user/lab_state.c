@@ -16,9 +16,10 @@
 #include "netns.h"
 
 #define SUFFIX		".lab"
+#define NEW_SUFFIX	".new"	/* behind the other: a file that is not in its place yet */
 #define FIRST_LINE	"sojourn lab 1"
 #define LAST_LINE	"end"
-#define PATH_SIZE	(sizeof(LAB_STATE_DIRECTORY) + 1 + LAB_NAME_SIZE + sizeof(SUFFIX))
+#define PATH_SIZE	(sizeof(LAB_STATE_DIRECTORY) + 1 + LAB_NAME_SIZE + sizeof(SUFFIX) + sizeof(NEW_SUFFIX))
 /* Notes of what was made of NETNS_DIRECTORY. */
 #define NOTE_CREATED	LAB_STATE_DIRECTORY "/netns.created"
 #define NOTE_MOUNTED	LAB_STATE_DIRECTORY "/netns.mounted"
@@ -101,6 +102,11 @@ static bool read_process(pid_t pid, char *state, __u64 *started)
 		return false;
 	*started = value;
 	return true;
+}
+
+bool lab_owner_nobody(const struct lab_owner *owner)
+{
+	return !owner->pid;
 }
 
 void lab_owner_self(struct lab_owner *owner)
@@ -293,16 +299,15 @@ static int sync_directory(void)
 	return status;
 }
 
-int lab_state_write(const char *prefix, const struct lab_state *state, struct error *error)
+static int write_state(const char *path, const struct lab_state *state, struct error *error)
 {
-	char path[PATH_SIZE], text[LAB_STATE_TEXT];
+	char text[LAB_STATE_TEXT];
 	size_t length;
 	int fd;
 
 	if (lab_state_format(state, text))
-		return error_set(error, EXIT_CANNOT, "the state of lab %s is too long", prefix);
+		return error_set(error, EXIT_CANNOT, "the state of a lab is too long for %s", path);
 	length = strlen(text);
-	state_path(prefix, path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return error_set_errno(error, EXIT_CANNOT, "cannot create the state file %s", path);
@@ -316,10 +321,42 @@ int lab_state_write(const char *prefix, const struct lab_state *state, struct er
 	return 0;
 }
 
+int lab_state_write(const char *prefix, const struct lab_state *state, struct error *error)
+{
+	char path[PATH_SIZE];
+
+	state_path(prefix, path);
+	return write_state(path, state, error);
+}
+
+static void new_path(const char *prefix, char path[PATH_SIZE])
+{
+	snprintf(path, PATH_SIZE, "%s/%s%s%s", LAB_STATE_DIRECTORY, prefix, SUFFIX, NEW_SUFFIX);
+}
+
+int lab_state_replace(const char *prefix, const struct lab_state *state, struct error *error)
+{
+	char path[PATH_SIZE], new[PATH_SIZE];
+
+	state_path(prefix, path);
+	new_path(prefix, new);
+	/* of somebody who died here */
+	unlink(new);
+	if (write_state(new, state, error))
+		return -1;
+	if (!rename(new, path) && !sync_directory())
+		return 0;
+	error_set_errno(error, EXIT_CANNOT, "cannot replace the state file %s", path);
+	unlink(new);
+	return -1;
+}
+
 int lab_state_remove(const char *prefix, struct error *error)
 {
 	char path[PATH_SIZE];
 
+	new_path(prefix, path);
+	unlink(path);
 	state_path(prefix, path);
 	if (unlink(path) && errno != ENOENT)
 		return error_set_errno(error, EXIT_CANNOT, "cannot remove the state file %s", path);

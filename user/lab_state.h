@@ -19,7 +19,10 @@
 #define LAB_BOOT_SIZE	40
 #define LAB_STATE_TEXT	4096	/* more than any state file has */
 
-/* A process, told apart from a later one of the same number by its start. */
+/*
+ * A process, told apart from a later one of the same number by its start. pid 0: nobody, the
+ * lab is kept until somebody removes it.
+ */
 struct lab_owner {
 	pid_t pid;
 	__u64 started;		/* field 22 of /proc/PID/stat: clock ticks since boot */
@@ -43,6 +46,9 @@ struct lab_state {
  * digit, and has at most LAB_PREFIX_MAX bytes. 0, or -1 and error (EXIT_USAGE).
  */
 int lab_prefix_check(const char *prefix, struct error *error);
+
+/* Is the lab one that is kept? */
+bool lab_owner_nobody(const struct lab_owner *owner);
 
 /* Who we are; started 0 where /proc cannot tell. */
 void lab_owner_self(struct lab_owner *owner);
@@ -72,10 +78,14 @@ enum lab_state_found {
 	LAB_STATE_WHOLE,
 };
 
-/* Each needs the lock. Writing makes a new file and has it on disk when it returns. */
+/*
+ * Each needs the lock. Writing makes a new file and has it on disk when it returns; replacing
+ * puts one in the place of another at once.
+ */
 enum lab_state_found lab_state_read(const char *prefix, struct lab_state *state,
 				    struct error *error);
 int lab_state_write(const char *prefix, const struct lab_state *state, struct error *error);
+int lab_state_replace(const char *prefix, const struct lab_state *state, struct error *error);
 int lab_state_remove(const char *prefix, struct error *error);
 
 /*

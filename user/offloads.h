@@ -6,7 +6,7 @@
 #include "error.h"
 
 /*
- * Switch TSO, GSO and GRO of the device in that namespace off, so that every packet of the
+ * Switch segmentation (TSO, GSO) and GRO of the device in that namespace off, so that every packet of the
  * wire passes by itself. What the device cannot switch it has not. 0, or -1 and error.
  */
 int offloads_off(int netns_fd, const char *device, struct error *error);

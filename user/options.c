@@ -6,6 +6,7 @@
 #include "closest.h"
 #include "error.h"
 #include "options.h"
+#include "scenario.h"
 
 #define LONG_OPTIONS_MAX	64
 
@@ -68,4 +69,21 @@ int option_tier(const struct command *command, const char *name, enum tracer_tie
 				    "--tier %s: there are the tiers functions and tracepoints; without --tier it is the best that works",
 				    name);
 	return EXIT_OK;
+}
+
+int option_scenario(const struct command *command, const char *name, const char *const *set,
+		    size_t set_count, struct scenario *scenario)
+{
+	struct error error;
+
+	if (scenario_named(scenario, name, &error))
+		goto fail;
+	for (size_t i = 0; i < set_count; i++)
+		if (scenario_set(scenario, set[i], &error))
+			goto fail;
+	if (scenario_check(scenario, &error))
+		goto fail;
+	return EXIT_OK;
+fail:
+	return command_fail(command, error.code, "%s", error.text);
 }

@@ -21,6 +21,12 @@ struct option;
 int option_bad(const struct command *command, const struct option *long_options, int option,
 	       const char *argument);
 
+struct scenario;
+
+/* The scenario of that name with each KEY=VALUE of --set, checked. */
+int option_scenario(const struct command *command, const char *name, const char *const *set,
+		    size_t set_count, struct scenario *scenario);
+
 /* --tier NAME */
 int option_tier(const struct command *command, const char *name, enum tracer_tier *tier);
 

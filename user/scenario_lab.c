@@ -63,6 +63,35 @@ __u64 scenario_trees_rate(const struct lab_plan *plan)
 	return lowest;
 }
 
+static struct lab_qdisc lab_qdisc_of(const struct scenario_qdisc *qdisc)
+{
+	return (struct lab_qdisc){
+		.kind = qdisc->kind,
+		.rate_bit_per_s = qdisc->rate,
+		.burst_bytes = qdisc->burst,
+		.latency_ns = qdisc->latency_ns,
+	};
+}
+
+void scenario_lab_options(const struct scenario *scenario, struct lab_options *options)
+{
+	*options = (struct lab_options){
+		.prefix = scenario->lab_prefix,
+		.topology = scenario->topology,
+		.plan = &scenario->plan,
+		.ipv6 = scenario->lab_ipv6,
+		.qdiscs[LAB_WAN] = {
+			.kind = scenario->qdisc_kind,
+			.otherwise = scenario_otherwise(scenario),
+			.rate_bit_per_s = scenario->qdisc_rate,
+			.burst_bytes = scenario->qdisc_burst,
+			.latency_ns = scenario->qdisc_latency_ns,
+		},
+		.qdiscs[LAB_UPLINK] = lab_qdisc_of(&scenario->up),
+		.qdiscs[LAB_DOWNLINK] = lab_qdisc_of(&scenario->down),
+	};
+}
+
 /* ---- into a document ---- */
 
 static cJSON *add_object(cJSON *array)

@@ -3,6 +3,7 @@
 #ifndef SOJOURN_SCENARIO_LAB_H
 #define SOJOURN_SCENARIO_LAB_H
 
+#include "lab.h"
 #include "scenario.h"
 
 /* Is it "qdisc.HOST.DEVICE"? */
@@ -17,6 +18,9 @@ int scenario_set_tree(struct lab_plan *plan, const char *key, const char *comman
  * ("rate", "bandwidth"); ~0: none does.
  */
 __u64 scenario_trees_rate(const struct lab_plan *plan);
+
+/* What a lab needs to know of the scenario, which outlives the lab. */
+void scenario_lab_options(const struct scenario *scenario, struct lab_options *options);
 
 struct cJSON;
 struct json;
