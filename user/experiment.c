@@ -24,6 +24,7 @@
 #include "iperf3.h"
 #include "lab.h"
 #include "ledger.h"
+#include "load_shape.h"
 #include "netns.h"
 #include "phase.h"
 #include "ping.h"
@@ -806,7 +807,8 @@ static int evaluate(struct experiment *run, struct error *error)
 							      run->moments.restored_end_ns);
 	run->moments.omit_ns = run->scenario->load_omit_ns;
 	phase_windows(result, &run->moments, run->scenario->margin_ns, run->scenario->settle_ns);
-	if (phase_fill(result, error) || attribution_fill(result, error))
+	if (phase_fill(result, error) || attribution_fill(result, error) ||
+	    load_shape_fill(result, error))
 		return -1;
 	judge(run);
 	return 0;

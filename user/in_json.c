@@ -420,6 +420,14 @@ static void read_attribution(const struct json *phase, const struct result *resu
 	read_exonerated(&attribution, result, out);
 }
 
+static void read_shape(const struct json *phase, struct shape *out)
+{
+	struct json shape = json_member(phase, "shape"), name = json_member(&shape, "name");
+
+	out->name = json_word(&name, shape_names);
+	json_text(&shape, "why", out->why, sizeof(out->why));
+}
+
 static void read_phase(const struct json *object, const struct result *result, struct phase *out)
 {
 	struct json probes = json_member(object, "probes"), tcp = json_member(object, "tcp");
@@ -439,8 +447,10 @@ static void read_phase(const struct json *object, const struct result *result, s
 	json_u32(&tcp, "retransmits", ~0U, &out->retransmits);
 	out->load.have_iperf3 = iperf3.item;
 	read_sums(&iperf3, &out->load.iperf3);
-	if (out->plan.kind == PHASE_LOAD)
+	if (out->plan.kind == PHASE_LOAD) {
 		read_attribution(object, result, &out->load.attribution);
+		read_shape(object, &out->load.shape);
+	}
 	out->qdiscs = room_for(&qdiscs, count, sizeof(*out->qdiscs));
 	if (!out->qdiscs)
 		return;

@@ -637,6 +637,19 @@ static cJSON *responsiveness_json(const struct result *result, const struct phas
 	return object;
 }
 
+static cJSON *shape_json(const struct phase *phase)
+{
+	const struct shape *shape = &phase->load.shape;
+	cJSON *object;
+
+	if (shape->name == SHAPE_NONE)
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	cJSON_AddStringToObject(object, "name", shape_names[shape->name]);
+	cJSON_AddStringToObject(object, "why", shape->why);
+	return object;
+}
+
 static cJSON *phase_json(const struct result *result, const struct phase *phase)
 {
 	cJSON *object = cJSON_CreateObject(), *qdiscs;
@@ -654,6 +667,7 @@ static cJSON *phase_json(const struct result *result, const struct phase *phase)
 	cJSON_AddItemToObject(object, "iperf3", phase_iperf3_json(phase));
 	cJSON_AddItemToObject(object, "attribution", phase_attribution_json(result, phase));
 	cJSON_AddItemToObject(object, "responsiveness", responsiveness_json(result, phase));
+	cJSON_AddItemToObject(object, "shape", shape_json(phase));
 	return object;
 }
 

@@ -10,6 +10,7 @@
 #include "ledger.h"
 #include "out.h"
 #include "responsiveness.h"
+#include "result_terms.h"
 #include "units.h"
 
 #define LINE_WIDTH	100
@@ -584,6 +585,15 @@ static void print_responsiveness(const struct result *result, const struct phase
 		   units_time_text(fmax(0, load->load.attribution.rtt_increase_ns), increase), rpm);
 }
 
+static void print_shape(const struct phase *load, FILE *file)
+{
+	const struct shape *shape = &load->load.shape;
+
+	if (shape->name != SHAPE_NONE)
+		print_line(file, 4, "RTT under %s: %s (%s)", load->plan.name, shape_names[shape->name],
+			   shape->why);
+}
+
 static void print_loads(const struct result *result, FILE *file)
 {
 	unsigned int i;
@@ -594,6 +604,7 @@ static void print_loads(const struct result *result, FILE *file)
 		print_iperf3(result, &result->phases[i], file);
 		print_tcp(&result->phases[i], file);
 		print_responsiveness(result, &result->phases[i], file);
+		print_shape(&result->phases[i], file);
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "qdisc_path.h"
 #include "qdisc_tree.h"
 #include "scenario.h"
+#include "shape.h"
 #include "sojourn/event.h"
 #include "sojourn/qdisc_record.h"
 #include "tracer.h"
@@ -211,6 +212,7 @@ struct phase_load {
 	struct iperf3_result iperf3;
 	struct load_snapshot begin, end;	/* of the window */
 	struct attribution attribution;
+	struct shape shape;		/* of the RTT, from the begin of the load to its drain */
 };
 
 struct phase {

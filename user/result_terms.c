@@ -25,6 +25,19 @@ const char *const holder_kind_names[] = {
 	NULL
 };
 
+const char *const shape_names[] = {
+	[SHAPE_NONE] = "none",
+	[SHAPE_UNKNOWN] = "unknown",
+	[SHAPE_FLAT] = "flat",
+	[SHAPE_TEARDOWN_SPIKE] = "teardown spike",
+	[SHAPE_SAWTOOTH] = "sawtooth",
+	[SHAPE_RAMP] = "ramp",
+	[SHAPE_TRIANGLE] = "triangle",
+	[SHAPE_PLATEAU] = "plateau",
+	[SHAPE_CHAOTIC] = "chaotic",
+	NULL
+};
+
 #define LEDGER(name)	{ #name, offsetof(struct ledger, name) }
 
 const struct result_term ledger_terms[] = {

@@ -13,6 +13,7 @@
 extern const char *const leg_kind_names[];	/* enum leg_kind */
 extern const char *const phase_kind_names[];	/* enum phase_kind */
 extern const char *const holder_kind_names[];	/* enum holder_kind */
+extern const char *const shape_names[];		/* enum shape_name */
 
 /* A __u64 of a structure, and its name. */
 struct result_term {

@@ -8,25 +8,23 @@
 #include "units.h"
 
 #define FLAT_AT_BASE		0.5	/* that share of the points */
-#define FLAT_ROW		3	/* so many points in a row may be above the base, */
+#define FLAT_ROW		4	/* so many points in a row may be above the base, */
 #define FLAT_ROW_SHARE		0.05	/* or that share of them */
 #define SPIKE_TOLERANCES	4	/* a spike is so much higher than what is flat, */
 #define SPIKE_TIMES		3	/* and than all before it */
 #define SHARP_SHARE		(2. / 3)
+#define FALLING			0.7	/* the falls take at most that share of the rises' time */
+#define ONE_FALL_LEAST		0.2	/* of the height: where there is but one */
 #define ONE_TOOTH_RISE		0.3	/* the only rise takes that share of the time to its top */
 #define ONE_TOOTH_FALL		0.6	/* the only fall is at most that share of the height */
 #define GROWTH			0.88	/* the second third of a ramp, of the last */
 #define RAMP_UPWARD		0.6
 #define RAMP_END		0.75	/* a ramp ends at that share of its height or above */
-#define DRAIN_POINTS		2
-#define PLATEAU_SPREAD		0.3	/* p90 - p10 of a plateau: that share of its median, */
+#define DRAIN_POINTS		2	/* a drain has so many points at least, */
+#define DRAIN_TIME		0.4	/* and takes that share of its height: a FIFO's takes 0.8 */
+#define PLATEAU_SPREAD		0.35	/* p90 - p10 of a plateau: that share of its median, */
 #define PLATEAU_HEIGHT		0.1	/* or of what came before it */
 #define FIRST_PEAK		1.5	/* worth telling: so much higher than what follows */
-
-const char *const shape_names[] = {
-	"none", "unknown", "flat", "teardown spike", "sawtooth", "ramp", "triangle", "plateau",
-	"chaotic", NULL,
-};
 
 /* ---- the rule ---- */
 
@@ -49,29 +47,42 @@ static bool is_flat(const struct shape_figures *figures)
 	       figures->settled_high_ns <= figures->tolerance_ns;
 }
 
+/* One fall may be chance unless it is deep; without a rise behind it, the one before it decides. */
+static bool one_fall_is_enough(const struct shape_figures *figures)
+{
+	if (figures->fall_ns < ONE_FALL_LEAST * figures->height_ns)
+		return false;
+	return figures->rises > 1 || (figures->first_rise >= ONE_TOOTH_RISE &&
+				      figures->fall_ns <= ONE_TOOTH_FALL * figures->height_ns);
+}
+
 static bool is_sawtooth(const struct shape_figures *figures)
 {
-	if (!figures->sharp_falls || figures->sharp < SHARP_SHARE)
+	if (!figures->sharp_falls || figures->sharp < SHARP_SHARE || figures->falling > FALLING)
 		return false;
-	return figures->rises >= 2 ||
-	       (figures->first_rise >= ONE_TOOTH_RISE &&
-		figures->fall_ns <= ONE_TOOTH_FALL * figures->height_ns);
+	return figures->falls > 1 || one_fall_is_enough(figures);
+}
+
+/* From the begin to the end it rises more than it falls. */
+static bool is_one_rise(const struct shape_figures *figures)
+{
+	return figures->upward >= RAMP_UPWARD && figures->end_ns >= RAMP_END * figures->height_ns;
 }
 
 static bool is_ramp(const struct shape_figures *figures)
 {
-	return figures->second_third_ns < GROWTH * figures->last_third_ns &&
-	       figures->upward >= RAMP_UPWARD && figures->end_ns >= RAMP_END * figures->height_ns;
+	return is_one_rise(figures) && figures->second_third_ns < GROWTH * figures->last_third_ns;
 }
 
 static bool drain_is_seen(const struct shape_figures *figures)
 {
-	return isfinite(figures->drain_time_ns) && figures->drain_points >= DRAIN_POINTS;
+	return isfinite(figures->drain_time_ns) && figures->drain_points >= DRAIN_POINTS &&
+	       figures->drain_time_ns >= DRAIN_TIME * figures->end_ns;
 }
 
 static bool is_plateau(const struct shape_figures *figures)
 {
-	return figures->settled_high_ns - figures->settled_low_ns <=
+	return is_one_rise(figures) || figures->settled_high_ns - figures->settled_low_ns <=
 	       fmax(PLATEAU_SPREAD * figures->settled_ns, PLATEAU_HEIGHT * figures->height_ns);
 }
 

@@ -17,9 +17,6 @@ enum shape_name {
 	SHAPE_CHAOTIC,		/* none of these */
 };
 
-/* The names as text, from "none" on; NULL at the end. */
-extern const char *const shape_names[];
-
 #define SHAPE_WHY	240
 
 struct shape {

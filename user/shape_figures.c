@@ -12,14 +12,14 @@
 #define TOLERANCE_BASE		0.1
 #define TOLERANCE_SPREADS	3
 
-/* A swing is one of at least that share of the height, and so many times the noise. */
+/* A swing is at least that share of the height, and more than noise reaches. */
 #define SWING_HEIGHT		0.15
-#define SWING_NOISE		4
 
-#define SHARP_TIMES		2	/* a sharp fall takes at most 1 / SHARP_TIMES of a rise */
+#define SHARP_TIMES		2.5	/* a sharp fall takes at most 1 / SHARP_TIMES of a rise */
 #define SMOOTH_POINTS_MIN	30	/* are left of those that are smoothed */
 #define DRAINED			0.1	/* of the height: the queue is as good as empty */
 #define DRAINING		0.9	/* of what the drain still takes: a point waits at least so long */
+#define DRAIN_NOISE		4	/* standard deviations less are noise */
 #define LATE			0.9	/* the last tenth of the load */
 
 struct swing {
@@ -30,8 +30,8 @@ struct work {
 	const struct shape_timeline *timeline;
 	size_t load_count, all_count;	/* points up to the load's end, and all */
 	double *heights;		/* of all points */
-	double *times, *smooth;		/* of the load, smoothed */
-	size_t smooth_count;
+	double *times, *smooth;		/* the smooth line */
+	size_t smooth_count, smooth_all;	/* of the load, and with what is behind it */
 	double *scratch;
 	struct swing *swings;
 	size_t swing_count;
@@ -65,34 +65,7 @@ static double time_of(const struct work *work, size_t point)
 	return (double)(__s64)(timeline->points[point].time_ns - timeline->begin_ns);
 }
 
-/* ---- the end of the load ---- */
-
-/*
- * Index of the first point behind the load. When the sender stops, the queue drains at its rate:
- * a probe sent t later waits t less, until it is empty. Back from the last point that still
- * waits, those belong to the drain that wait as long as it then takes.
- */
-static size_t find_end(const struct work *work, double height_ns)
-{
-	double window = (double)(work->timeline->end_ns - work->timeline->begin_ns), empty;
-	size_t i = work->load_count;
-
-	while (i > 0 && work->heights[i - 1] < DRAINED * height_ns)
-		i--;
-	if (!i || time_of(work, i - 1) + 2 * height_ns < window)
-		return work->load_count;
-	for (empty = time_of(work, i - 1) + work->heights[i - 1]; i > 1; i--)
-		if (work->heights[i - 1] < DRAINING * (empty - time_of(work, i - 1)))
-			break;
-	return time_of(work, i - 1) < window / 2 ? work->load_count : i;
-}
-
-/* ---- smoothing ---- */
-
-static double median_of_three(double a, double b, double c)
-{
-	return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
+/* ---- noise, and the end of the load ---- */
 
 /*
  * How far points scatter (standard deviation) around the line through their neighbours. Half of
@@ -108,10 +81,45 @@ static double find_noise(struct work *work, size_t count)
 	return 1.4826 * median(work->scratch, count - 2) / sqrt(1.5);
 }
 
-/* How far medians of width points scatter where the points do by noise. Fewer than three are none. */
-static double noise_of_medians(double noise, size_t width)
+/*
+ * Index of the first point behind the load. When the sender stops, the queue drains at its rate:
+ * a probe sent t later waits t less, until it is empty. Back from the last point that still
+ * waits, those belong to the drain that wait as long as it then takes.
+ */
+static size_t find_end(const struct work *work, double height_ns, double noise)
 {
-	return 1.25 * noise / sqrt((double)(width < 3 ? 3 : width));
+	double window = (double)(work->timeline->end_ns - work->timeline->begin_ns), empty;
+	size_t i = work->load_count;
+
+	while (i > 0 && work->heights[i - 1] < DRAINED * height_ns)
+		i--;
+	if (!i || time_of(work, i - 1) + 2 * height_ns < window)
+		return work->load_count;
+	for (empty = time_of(work, i - 1) + work->heights[i - 1]; i > 1; i--)
+		if (work->heights[i - 1] + DRAIN_NOISE * noise <
+		    DRAINING * (empty - time_of(work, i - 1)))
+			break;
+	return time_of(work, i - 1) < window / 2 ? work->load_count : i;
+}
+
+/* ---- smoothing ---- */
+
+static double median_of_three(double a, double b, double c)
+{
+	return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/*
+ * How far apart the highest and the lowest of so many medians of width points are by noise alone,
+ * where the points scatter by noise: the mean range of a normal variable (Cramér 1946, 28.6).
+ * Fewer than three points are none.
+ */
+static double reach_of_noise(double noise, size_t count, size_t width)
+{
+	double scatter = 1.25 * noise / sqrt((double)(width < 3 ? 3 : width));
+	double l = log((double)count / (double)width), most = sqrt(2 * l);
+
+	return 2 * scatter * (most - (log(l) + log(4 * M_PI)) / (2 * most));
 }
 
 /* As many points as it takes for the noise to be no swing, while enough remain. */
@@ -119,31 +127,35 @@ static size_t choose_width(size_t count, double noise, double height_ns)
 {
 	size_t most = count / SMOOTH_POINTS_MIN, width = 1;
 
-	while (width + 2 <= most && SWING_NOISE * noise_of_medians(noise, width) >
-					    SWING_HEIGHT * height_ns)
+	while (width + 2 <= most && reach_of_noise(noise, count, width) > SWING_HEIGHT * height_ns)
 		width += 2;
 	return width;
 }
 
-/* Medians of three, so that no single point is seen, then of each width points in a row. */
-static void smooth(struct work *work, size_t count, size_t width)
+/*
+ * Add the points from begin to before end to the smooth line: medians of each width points in a
+ * row, the last of up to half as many more: few would scatter more. Of one, with its
+ * neighbours, so that no single one is seen.
+ */
+static void smooth(struct work *work, size_t begin, size_t end, size_t width)
 {
-	double *line = work->smooth;
-	size_t i, from;
+	const double *heights = work->heights;
+	size_t from, length;
+	double height;
 
-	for (i = 0; i < count; i++)
-		work->scratch[i] = i == 0 || i + 1 == count ? work->heights[i] :
-				   median_of_three(work->heights[i - 1], work->heights[i],
-						   work->heights[i + 1]);
-	memcpy(line, work->scratch, count * sizeof(*line));
-	for (from = 0; from < count; from += width) {
-		size_t length = count - from < width ? count - from : width;
-
-		i = from / width;
-		work->times[i] = (time_of(work, from) + time_of(work, from + length - 1)) / 2;
-		line[i] = median(line + from, length);
+	for (from = begin; from < end; from += length) {
+		length = 2 * (end - from) < 3 * width ? end - from : width;
+		if (width > 1)
+			height = median_of_copy(work, heights + from, length);
+		else if (from == 0 || from + 1 == work->all_count)
+			height = heights[from];
+		else
+			height = median_of_three(heights[from - 1], heights[from],
+						 heights[from + 1]);
+		work->times[work->smooth_all] =
+			(time_of(work, from) + time_of(work, from + length - 1)) / 2;
+		work->smooth[work->smooth_all++] = height;
 	}
-	work->smooth_count = (count + width - 1) / width;
 }
 
 /* ---- swings ---- */
@@ -206,10 +218,13 @@ static double passes(const struct work *work, const struct swing *swing, double 
 	return found;
 }
 
-/* Noise where a swing begins and ends does not make it longer. */
+/* Noise passes a level more than once: the mean of the shortest and the longest time. */
 static double swing_time(const struct work *work, const struct swing *swing)
 {
-	return fmax(0, passes(work, swing, 0.8, false) - passes(work, swing, 0.2, true));
+	double shortest = passes(work, swing, 0.8, false) - passes(work, swing, 0.2, true);
+	double longest = passes(work, swing, 0.8, true) - passes(work, swing, 0.2, false);
+
+	return fmax(0, (shortest + longest) / 2);
 }
 
 static double swing_length(const struct work *work, const struct swing *swing)
@@ -246,7 +261,7 @@ static int measure_falls(struct work *work, struct shape_figures *figures)
 {
 	size_t room = work->swing_count + 1, i, n = 0;
 	double *heights = calloc(4 * room, sizeof(*heights)), *lows, *falls, *rises;
-	double all = 0, sharp = 0;
+	double all = 0, sharp = 0, falling = 0;
 
 	if (!heights)
 		return -1;
@@ -261,6 +276,7 @@ static int measure_falls(struct work *work, struct shape_figures *figures)
 		falls[n] = swing_time(work, fall);
 		rises[n] = swing_time(work, rise);
 		all += swing_length(work, rise);
+		falling += swing_length(work, fall);
 		if (falls[n] * SHARP_TIMES > rises[n])
 			continue;
 		sharp += swing_length(work, rise);
@@ -268,6 +284,7 @@ static int measure_falls(struct work *work, struct shape_figures *figures)
 		lows[n++] = work->smooth[fall->end];
 	}
 	figures->sharp_falls = (unsigned int)n;
+	figures->falling = all > 0 ? falling / all : 0;
 	figures->sharp = all > 0 ? sharp / all : 0;
 	figures->fall_ns = median(heights, n);
 	figures->low_ns = median(lows, n);
@@ -317,21 +334,21 @@ static void measure_thirds(struct work *work, struct shape_figures *figures)
 	figures->settled_high_ns = percentile_of_copy(work, work->smooth + second, count - second, 90);
 }
 
-static void measure_drain(const struct work *work, size_t end, struct shape_figures *figures)
+static void measure_drain(const struct work *work, size_t width, struct shape_figures *figures)
 {
-	double begin = time_of(work, end - 1);
-	size_t i;
+	size_t last = work->smooth_count - 1, i;
+	double begin = work->times[last], end = work->smooth[last];
 
-	figures->end_ns = work->smooth[work->smooth_count - 1];
+	figures->end_ns = end;
 	figures->drain_time_ns = NAN;
-	for (i = end; i < work->all_count && work->heights[i] > DRAINED * figures->end_ns; i++) {
-		if (work->heights[i] >= DRAINING * figures->end_ns)
-			begin = time_of(work, i);
+	for (i = last + 1; i < work->smooth_all && work->smooth[i] > DRAINED * end; i++) {
+		if (work->smooth[i] >= DRAINING * end)
+			begin = work->times[i];
 		else
-			figures->drain_points++;
+			figures->drain_points += width;
 	}
-	if (i < work->all_count)
-		figures->drain_time_ns = time_of(work, i) - begin;
+	if (i < work->smooth_all)
+		figures->drain_time_ns = work->times[i] - begin;
 }
 
 /* ---- all of it ---- */
@@ -360,20 +377,22 @@ static int prepare(struct work *work, const struct shape_timeline *timeline)
 
 static int measure_load(struct work *work, struct shape_figures *figures)
 {
-	size_t end = find_end(work, percentile_of_copy(work, work->heights, work->load_count, 95));
-	double noise = find_noise(work, end), least;
-	size_t width;
+	double noise = find_noise(work, work->load_count), least;
+	double height_ns = percentile_of_copy(work, work->heights, work->load_count, 95);
+	size_t end = find_end(work, height_ns, noise), width;
 
 	figures->load_ns = time_of(work, end - 1);
 	figures->height_ns = percentile_of_copy(work, work->heights, end, 95);
 	width = choose_width(end, noise, figures->height_ns);
-	smooth(work, end, width);
+	smooth(work, 0, end, width);
+	work->smooth_count = work->smooth_all;
+	smooth(work, end, work->all_count, width);
 	figures->height_ns = percentile_of_copy(work, work->smooth, work->smooth_count, 95);
-	least = fmax(SWING_HEIGHT * figures->height_ns, SWING_NOISE * noise_of_medians(noise, width));
+	least = fmax(SWING_HEIGHT * figures->height_ns, reach_of_noise(noise, end, width));
 	find_swings(work, fmax(least, figures->tolerance_ns));
 	measure_travel(work, figures);
 	measure_thirds(work, figures);
-	measure_drain(work, end, figures);
+	measure_drain(work, width, figures);
 	return measure_falls(work, figures);
 }
 

@@ -40,8 +40,9 @@ struct shape_figures {
 
 	/* swings of the smooth line; those in a row are alternately up and down */
 	unsigned int rises, falls;
-	unsigned int sharp_falls;	/* in half the time that the rise beside them takes, or less */
+	unsigned int sharp_falls;	/* in 2/5 of the time that the rise beside them takes, or less */
 	double sharp;			/* these, each weighed by the time of that rise, of all falls; 0 to 1 */
+	double falling;			/* time of all falls, of that of the rises beside them */
 	double fall_ns, low_ns;		/* medians of the sharp falls: height, where they end, */
 	double fall_time_ns;		/* time from 80 % to 20 % of it */
 	double rise_time_ns;		/* and from 20 % to 80 % of the rises beside them */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "attribution.h"
+#include "load_shape.h"
 #include "phase.h"
 #include "synthetic.h"
 
@@ -203,6 +204,7 @@ static inline void make_result(struct result *result)
 	phase_windows(result, &moments, SECOND, SECOND);
 	assert_int_equal(phase_fill(result, &error), 0);
 	assert_int_equal(attribution_fill(result, &error), 0);
+	assert_int_equal(load_shape_fill(result, &error), 0);
 	result->complete = true;
 }
 

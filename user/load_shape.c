@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "load_shape.h"
+
+/* Longer than any queue of a scenario's defaults takes to drain. */
+#define DRAIN_NS	2000000000ULL
+
+static __u64 end_of_drain(const struct result *result, const struct phase *load)
+{
+	const struct phase *last = &result->phases[result->phase_count], *next;
+	__u64 end_ns = load->load.end_ns + DRAIN_NS, begin_ns;
+
+	for (next = load + 1; next < last; next++) {
+		begin_ns = next->plan.kind == PHASE_LOAD ? next->load.begin_ns :
+			   next->plan.kind == PHASE_RESTORED ? next->begin_ns : 0;
+		if (begin_ns && begin_ns < end_ns)
+			end_ns = begin_ns;
+	}
+	return end_ns;
+}
+
+static size_t take_points(const struct result *result, const struct phase *load,
+			  struct shape_point *points)
+{
+	__u64 end_ns = end_of_drain(result, load);
+	size_t count = 0, i;
+
+	for (i = 0; i < result->probe_count; i++) {
+		const struct probe *probe = &result->probes[i];
+
+		if (!probe->sent || probe->lost || probe->sent_ns < load->load.begin_ns ||
+		    probe->sent_ns >= end_ns)
+			continue;
+		points[count++] = (struct shape_point){ probe->sent_ns, (double)probe->rtt_ns };
+	}
+	return count;
+}
+
+int load_shape_fill(struct result *result, struct error *error)
+{
+	const struct phase *idle = result_phase(result, PHASE_IDLE);
+	struct shape_point *points = calloc(result->probe_count + 1, sizeof(*points));
+	int failed = points ? 0 : -1;
+	unsigned int i;
+
+	for (i = 0; i < result->phase_count && !failed; i++) {
+		struct phase *load = &result->phases[i];
+		struct shape_timeline timeline = {
+			.points = points,
+			.begin_ns = load->load.begin_ns,
+			.end_ns = load->load.end_ns,
+		};
+
+		if (load->plan.kind != PHASE_LOAD || !load->valid || !idle || !idle->received)
+			continue;
+		timeline.count = take_points(result, load, points);
+		timeline.base_ns = (double)idle->rtt.p50;
+		timeline.spread_ns = (double)idle->rtt.p95 - timeline.base_ns;
+		failed = shape_find(&timeline, &load->load.shape, NULL);
+	}
+	free(points);
+	if (failed)
+		return error_set(error, EXIT_CANNOT, "out of memory for the shape of the RTT");
+	return 0;
+}
