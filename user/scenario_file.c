@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "closest.h"
-#include "read_file.h"
+#include "ini_file.h"
 #include "scenario_file.h"
 #include "units.h"
 
-#define WORDS		3	/* of a heading */
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 #define MTU_LEAST	68	/* RFC 791 */
 #define MTU_MOST	65535
@@ -24,36 +18,14 @@ enum section { SECTION_GROUP, SECTION_HOST, SECTION_LINK, SECTION_QDISC };
 /* A file while it is read. */
 struct reader {
 	struct scenario *scenario;
-	const char *name;
-	const char *at, *end;		/* what is still to be read */
-	unsigned int line;
+	struct ini_file *file;
 	bool assigned;			/* was any key set? Then no base may follow */
 	enum section section;
 	char group[LAB_WORD_SIZE];	/* "load"; "": before the first heading */
 	struct lab_plan_host *host;
 	struct lab_link *link;
 	char tree_host[LAB_WORD_SIZE], tree_device[IFNAMSIZ];
-	struct error *error;
-	bool failed;
 };
-
-/* The first thing that is wrong, with its place. */
-static int fail(struct reader *reader, const char *text)
-{
-	if (!reader->failed)
-		error_set(reader->error, EXIT_USAGE, "%s:%u%s%s", reader->name, reader->line,
-			  strncmp(text, " is", 3) ? ": " : "", text);
-	reader->failed = true;
-	return -1;
-}
-
-static int fail_with(struct reader *reader, const char *format, const char *word)
-{
-	struct error inner;
-
-	error_set(&inner, EXIT_USAGE, format, word);
-	return fail(reader, inner.text);
-}
 
 /* ---- values of hosts, links and qdiscs ---- */
 
@@ -73,7 +45,7 @@ static int set_bool(bool *value, const char *text)
 static int set_role(struct reader *reader, const char *value)
 {
 	if (!lab_word_good(value))
-		return fail_with(reader, "role = %s: it takes up to 15 lower-case letters, digits, \"-\" and \"_\"", value);
+		return ini_file_fail(reader->file, "role = %s: it takes up to 15 lower-case letters, digits, \"-\" and \"_\"", value);
 	snprintf(reader->host->role, sizeof(reader->host->role), "%s", value);
 	return 0;
 }
@@ -81,7 +53,7 @@ static int set_role(struct reader *reader, const char *value)
 static int set_forward(struct reader *reader, const char *value)
 {
 	if (set_bool(&reader->host->forwards, value))
-		return fail_with(reader, "forward = %s: it takes yes or no", value);
+		return ini_file_fail(reader->file, "forward = %s: it takes yes or no", value);
 	return 0;
 }
 
@@ -98,9 +70,9 @@ static int add_route(struct reader *reader, const struct lab_network *to, const 
 	struct lab_route *route;
 
 	if (!is_address(gateway))
-		return fail_with(reader, "'%s' is not an address", gateway);
+		return ini_file_fail(reader->file, "'%s' is not an address", gateway);
 	if (host->route_count == LAB_ROUTES)
-		return fail_with(reader, "the host %s has too many routes", host->name);
+		return ini_file_fail(reader->file, "the host %s has too many routes", host->name);
 	route = &host->routes[host->route_count++];
 	route->to = *to;
 	snprintf(route->gateway, sizeof(route->gateway), "%s", gateway);
@@ -117,17 +89,17 @@ static int set_gateway(struct reader *reader, const char *value)
 /* "198.51.100.0/24 via 192.0.2.1" */
 static int set_route(struct reader *reader, const char *value)
 {
-	char network[SCENARIO_LINE_MAX], gateway[SCENARIO_LINE_MAX], more[2];
+	char network[INI_LINE_MAX], gateway[INI_LINE_MAX], more[2];
 	struct lab_network to;
 	struct error inner;
 
 	if (sscanf(value, "%197s via %197s %1s", network, gateway, more) != 2)
-		return fail_with(reader, "route = %s: write it like 198.51.100.0/24 via 192.0.2.1",
+		return ini_file_fail(reader->file, "route = %s: write it like 198.51.100.0/24 via 192.0.2.1",
 				 value);
 	if (lab_network_parse(&to, network, &inner))
-		return fail(reader, inner.text);
+		return ini_file_fail(reader->file, "%s", inner.text);
 	if (strchr(network, ':') ? !strchr(gateway, ':') : !!strchr(gateway, ':'))
-		return fail_with(reader, "route = %s: network and gateway are of two families", value);
+		return ini_file_fail(reader->file, "route = %s: network and gateway are of two families", value);
 	return add_route(reader, &to, gateway);
 }
 
@@ -140,14 +112,14 @@ static int set_sysctl(struct reader *reader, const char *value)
 	size_t length;
 
 	if (!equals || strncmp(value, "net.", 4) || strstr(value, "..") || strchr(value, '/'))
-		return fail_with(reader, "sysctl = %s: write it like net.ipv4.tcp_ecn=1 (a namespace has those of net alone)", value);
+		return ini_file_fail(reader->file, "sysctl = %s: write it like net.ipv4.tcp_ecn=1 (a namespace has those of net alone)", value);
 	length = equals - value;
 	while (length && isspace((unsigned char)value[length - 1]))
 		length--;
 	equals += 1 + strspn(equals + 1, " \t");
 	if (host->sysctl_count == LAB_SYSCTLS || length >= LAB_SETTING_SIZE ||
 	    strlen(equals) >= LAB_SETTING_SIZE)
-		return fail_with(reader, "the host %s has too many or too long sysctls", host->name);
+		return ini_file_fail(reader->file, "the host %s has too many or too long sysctls", host->name);
 	sysctl = &host->sysctls[host->sysctl_count++];
 	memcpy(sysctl->name, value, length);
 	sysctl->name[length] = '\0';
@@ -160,18 +132,16 @@ static int set_sysctl(struct reader *reader, const char *value)
 static int unknown_host(struct reader *reader, const char *name)
 {
 	char names[LAB_HOSTS * LAB_WORD_SIZE * 2];
-	struct error inner;
 
 	lab_plan_host_names(&reader->scenario->plan, names, sizeof(names));
-	error_set(&inner, EXIT_USAGE, "there is no host %s yet: [host %s] has to stand before; there %s%s",
-		  name, name, names[0] ? "are " : "is none", names);
-	return fail(reader, inner.text);
+	return ini_file_fail(reader->file, "there is no host %s yet: [host %s] has to stand before; there %s%s",
+			     name, name, names[0] ? "are " : "is none", names);
 }
 
 /* "client eth0 192.0.2.10/24 2001:db8:1::10/64" */
 static int set_end(struct reader *reader, struct lab_end *end, const char *value)
 {
-	char text[SCENARIO_LINE_MAX + 1], *rest = NULL, *host, *device, *address;
+	char text[INI_LINE_MAX + 1], *rest = NULL, *host, *device, *address;
 	struct error inner;
 	int index;
 
@@ -179,19 +149,19 @@ static int set_end(struct reader *reader, struct lab_end *end, const char *value
 	host = strtok_r(text, " \t", &rest);
 	device = strtok_r(NULL, " \t", &rest);
 	if (!host || !device)
-		return fail_with(reader, "%s: write it like client eth0 192.0.2.10/24", value);
+		return ini_file_fail(reader->file, "%s: write it like client eth0 192.0.2.10/24", value);
 	index = lab_plan_host(&reader->scenario->plan, host);
 	if (index < 0)
 		return unknown_host(reader, host);
 	if (strlen(device) >= IFNAMSIZ || strpbrk(device, "/:."))
-		return fail_with(reader, "'%s' cannot be the name of a device", device);
+		return ini_file_fail(reader->file, "'%s' cannot be the name of a device", device);
 	*end = (struct lab_end){ .host = index };
 	snprintf(end->device, sizeof(end->device), "%s", device);
 	while ((address = strtok_r(NULL, " \t", &rest))) {
 		if (end->address_count == LAB_ADDRESSES)
-			return fail_with(reader, "'%s' is too much: a device has two addresses at most", address);
+			return ini_file_fail(reader->file, "'%s' is too much: a device has two addresses at most", address);
 		if (lab_network_parse(&end->addresses[end->address_count++], address, &inner))
-			return fail(reader, inner.text);
+			return ini_file_fail(reader->file, "%s", inner.text);
 	}
 	return 0;
 }
@@ -212,7 +182,7 @@ static int set_mtu(struct reader *reader, const char *value)
 	__u64 mtu;
 
 	if (units_parse_count(value, &mtu, &inner) || mtu < MTU_LEAST || mtu > MTU_MOST)
-		return fail_with(reader, "mtu = %s: it takes 68 to 65535 bytes", value);
+		return ini_file_fail(reader->file, "mtu = %s: it takes 68 to 65535 bytes", value);
 	reader->link->mtu = mtu;
 	return 0;
 }
@@ -222,7 +192,7 @@ static int set_offload(struct reader *reader, const char *value)
 	bool on;
 
 	if (set_bool(&on, value))
-		return fail_with(reader, "offload = %s: it takes on or off (TSO, GSO and GRO)", value);
+		return ini_file_fail(reader->file, "offload = %s: it takes on or off (TSO, GSO and GRO)", value);
 	reader->link->without_offloads = !on;
 	return 0;
 }
@@ -231,13 +201,13 @@ static int add_commands(struct reader *reader, const char *value)
 {
 	struct lab_plan *plan = &reader->scenario->plan;
 	const struct lab_tree *tree = lab_plan_tree(plan, reader->tree_host, reader->tree_device);
-	char commands[LAB_TREE_SIZE + SCENARIO_LINE_MAX + 2];
+	char commands[LAB_TREE_SIZE + INI_LINE_MAX + 2];
 	struct error inner;
 
 	snprintf(commands, sizeof(commands), "%s%s%s", tree ? tree->commands : "",
 		 tree ? "; " : "", value);
 	if (lab_plan_set_tree(plan, reader->tree_host, reader->tree_device, commands, &inner))
-		return fail(reader, inner.text);
+		return ini_file_fail(reader->file, "%s", inner.text);
 	return 0;
 }
 
@@ -262,7 +232,6 @@ static int set_section_key(struct reader *reader, const char *name, const char *
 {
 	const char *names[COUNT(section_keys)];
 	char list[160] = "";
-	struct error inner;
 	size_t count = 0;
 	int near;
 
@@ -276,10 +245,9 @@ static int set_section_key(struct reader *reader, const char *name, const char *
 			 list[0] ? ", " : "", section_keys[i].name);
 	}
 	near = closest_name(name, names, count);
-	error_set(&inner, EXIT_USAGE, "unknown key \"%s\"%s%s%s there %s %s", name,
-		  near >= 0 ? ", did you mean " : "", near >= 0 ? names[near] : "",
-		  near >= 0 ? "?" : ":", count == 1 ? "is" : "are", list);
-	return fail(reader, inner.text);
+	return ini_file_fail(reader->file, "unknown key \"%s\"%s%s%s there %s %s", name,
+			     near >= 0 ? ", did you mean " : "", near >= 0 ? names[near] : "",
+			     near >= 0 ? "?" : ":", count == 1 ? "is" : "are", list);
 }
 
 /* ---- headings ---- */
@@ -288,13 +256,13 @@ static int set_section_key(struct reader *reader, const char *name, const char *
 static int plan_lab(struct reader *reader)
 {
 	struct scenario *scenario = reader->scenario;
-	const char *slash = strrchr(reader->name, '/');
-	const char *base = slash ? slash + 1 : reader->name;
+	const char *slash = strrchr(reader->file->name, '/');
+	const char *base = slash ? slash + 1 : reader->file->name;
 
 	if (scenario->topology == LAB_PLANNED)
 		return 0;
 	if (scenario->plan.tree_count || strcmp(scenario->name, "bottleneck"))
-		return fail(reader,
+		return ini_file_fail(reader->file,
 			    "a lab of one's own takes no \"scenario = \" and no qdisc before its hosts");
 	scenario->topology = LAB_PLANNED;
 	lab_plan_fill(&scenario->plan, LAB_PLANNED);
@@ -311,11 +279,11 @@ static int begin_host(struct reader *reader, const char *name)
 	if (plan_lab(reader))
 		return -1;
 	if (!lab_word_good(name))
-		return fail_with(reader, "[host %s]: a host's name has up to 15 lower-case letters, digits, \"-\" and \"_\"", name);
+		return ini_file_fail(reader->file, "[host %s]: a host's name has up to 15 lower-case letters, digits, \"-\" and \"_\"", name);
 	if (lab_plan_host(plan, name) >= 0)
-		return fail_with(reader, "the host %s is there twice", name);
+		return ini_file_fail(reader->file, "the host %s is there twice", name);
 	if (plan->host_count == LAB_HOSTS)
-		return fail_with(reader, "[host %s] is one host too many: a lab has at most 16", name);
+		return ini_file_fail(reader->file, "[host %s] is one host too many: a lab has at most 16", name);
 	reader->section = SECTION_HOST;
 	reader->host = &plan->hosts[plan->host_count++];
 	snprintf(reader->host->name, sizeof(reader->host->name), "%s", name);
@@ -330,13 +298,13 @@ static int begin_link(struct reader *reader, const char *name)
 	if (plan_lab(reader))
 		return -1;
 	if (!lab_word_good(name))
-		return fail_with(reader, "[link %s]: a link's name has up to 15 lower-case letters, digits, \"-\" and \"_\"", name);
+		return ini_file_fail(reader->file, "[link %s]: a link's name has up to 15 lower-case letters, digits, \"-\" and \"_\"", name);
 	for (unsigned int i = 0; i < plan->link_count; i++) {
 		if (!strcmp(plan->links[i].name, name))
-			return fail_with(reader, "the link %s is there twice", name);
+			return ini_file_fail(reader->file, "the link %s is there twice", name);
 	}
 	if (plan->link_count == LAB_LINKS)
-		return fail_with(reader, "[link %s] is one link too many: a lab has at most 24", name);
+		return ini_file_fail(reader->file, "[link %s] is one link too many: a lab has at most 24", name);
 	reader->section = SECTION_LINK;
 	reader->link = &plan->links[plan->link_count++];
 	snprintf(reader->link->name, sizeof(reader->link->name), "%s", name);
@@ -350,9 +318,9 @@ static int begin_qdisc(struct reader *reader, const char *host, const char *devi
 	if (lab_plan_host(plan, host) < 0)
 		return unknown_host(reader, host);
 	if (strlen(device) >= IFNAMSIZ)
-		return fail_with(reader, "'%s' cannot be the name of a device", device);
+		return ini_file_fail(reader->file, "'%s' cannot be the name of a device", device);
 	if (lab_plan_tree(plan, host, device))
-		return fail_with(reader, "the device %s of that host has its qdiscs already", device);
+		return ini_file_fail(reader->file, "the device %s of that host has its qdiscs already", device);
 	reader->section = SECTION_QDISC;
 	snprintf(reader->tree_host, sizeof(reader->tree_host), "%s", host);
 	snprintf(reader->tree_device, sizeof(reader->tree_device), "%s", device);
@@ -374,27 +342,15 @@ static int begin_group(struct reader *reader, const char *name)
 	}
 	near = closest_name(name, groups, COUNT(groups));
 	if (near < 0)
-		return fail_with(reader, "unknown heading [%s]: there are host NAME, link NAME, qdisc HOST DEVICE, and the groups of keys, as load and probe", name);
-	return fail_with(reader, "this heading is unknown or lacks a name; did you mean [%s]?",
+		return ini_file_fail(reader->file, "unknown heading [%s]: there are host NAME, link NAME, qdisc HOST DEVICE, and the groups of keys, as load and probe", name);
+	return ini_file_fail(reader->file, "this heading is unknown or lacks a name; did you mean [%s]?",
 			 groups[near]);
 }
 
-/* "[qdisc router wan0]" */
-static int begin_section(struct reader *reader, char *line)
+static int take_heading(struct ini_file *file, char *words[], size_t count)
 {
-	char *words[WORDS + 1] = { NULL }, *rest = NULL, *end = strchr(line, ']');
-	size_t count = 0;
-	char *word;
+	struct reader *reader = file->context;
 
-	/* libinih would do without the end */
-	if (!end)
-		return fail(reader, "a heading ends with \"]\"");
-	*end = '\0';
-	for (word = strtok_r(line + 1, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
-		if (count == WORDS)
-			return fail(reader, "a heading has three words at most: [qdisc HOST DEVICE]");
-		words[count++] = word;
-	}
 	if (count == 2 && !strcmp(words[0], "host"))
 		return begin_host(reader, words[1]);
 	if (count == 2 && !strcmp(words[0], "link"))
@@ -403,51 +359,8 @@ static int begin_section(struct reader *reader, char *line)
 		return begin_qdisc(reader, words[1], words[2]);
 	if (count == 1)
 		return begin_group(reader, words[0]);
-	return fail_with(reader, "[%s ...]: there are [host NAME], [link NAME], [qdisc HOST DEVICE] and the groups of keys, as [load]",
-			 count ? words[0] : "");
-}
-
-/* ---- lines ---- */
-
-/*
- * The next line as libinih asks for it. Blanks before it go (to libinih they mean that the
- * line before goes on), and headings are looked at here: it does not tell of empty ones.
- */
-static char *next_line(char *line, int size, void *stream)
-{
-	struct reader *reader = stream;
-	const char *newline;
-	size_t length;
-
-	if (reader->failed || reader->at == reader->end)
-		return NULL;
-	reader->line++;
-	newline = memchr(reader->at, '\n', reader->end - reader->at);
-	length = (newline ? newline : reader->end) - reader->at;
-	if (length > SCENARIO_LINE_MAX || length >= (size_t)size - 1) {
-		fail(reader, " is longer than 198 bytes: is it a scenario?");
-		return NULL;
-	}
-	if (memchr(reader->at, '\0', length)) {
-		fail(reader, "a null byte: is it a scenario?");
-		return NULL;
-	}
-	memcpy(line, reader->at, length);
-	line[length] = '\0';
-	reader->at += length + !!newline;
-	length = strspn(line, " \t\r");
-	memmove(line, line + length, strlen(line + length) + 1);
-	if (line[0] == '[') {
-		char heading[SCENARIO_LINE_MAX + 1];
-
-		memcpy(heading, line, strlen(line) + 1);
-		if (begin_section(reader, heading))
-			return NULL;
-	} else if (line[0] && line[0] != '#' && line[0] != ';' && !strpbrk(line, "=:")) {
-		fail_with(reader, "\"%.60s\" is no key=value: write it like load.seconds = 8", line);
-		return NULL;
-	}
-	return line;
+	return ini_file_fail(file, "[%s ...]: there are [host NAME], [link NAME], [qdisc HOST DEVICE] and the groups of keys, as [load]",
+			     words[0]);
 }
 
 /* "scenario = office": its defaults, which must not undo what was set before. */
@@ -456,72 +369,56 @@ static int set_base(struct reader *reader, const char *name)
 	struct error inner;
 
 	if (reader->assigned || reader->scenario->topology == LAB_PLANNED)
-		return fail_with(reader, "scenario=%s comes too late: it has to stand before all keys",
+		return ini_file_fail(reader->file, "scenario=%s comes too late: it has to stand before all keys",
 				 name);
-	return scenario_builtin(reader->scenario, name, &inner) ? fail(reader, inner.text) : 0;
+	return scenario_builtin(reader->scenario, name, &inner) ? ini_file_fail(reader->file, "%s", inner.text) : 0;
 }
 
-static int take_key(void *user, const char *heading, const char *name, const char *value)
+static int take_key(struct ini_file *file, const char *key, const char *value)
 {
-	struct reader *reader = user;
-	char assignment[2 * SCENARIO_LINE_MAX];
+	struct reader *reader = file->context;
+	char assignment[2 * INI_LINE_MAX];
 	struct error inner;
 
-	if (reader->failed)
-		return 0;
 	if (reader->section != SECTION_GROUP)
-		return !set_section_key(reader, name, value);
-	if (!heading[0] && !strcmp(name, "scenario"))
-		return !set_base(reader, value);
-	snprintf(assignment, sizeof(assignment), "%s%s%s=%s", heading[0] ? reader->group : "",
-		 heading[0] ? "." : "", name, value);
+		return set_section_key(reader, key, value);
+	if (!reader->group[0] && !strcmp(key, "scenario"))
+		return set_base(reader, value);
+	snprintf(assignment, sizeof(assignment), "%s%s%s=%s", reader->group,
+		 reader->group[0] ? "." : "", key, value);
 	reader->assigned = true;
-	return !scenario_set(reader->scenario, assignment, &inner) || !fail(reader, inner.text);
+	if (scenario_set(reader->scenario, assignment, &inner))
+		return ini_file_fail(file, "%s", inner.text);
+	return 0;
 }
 
 int scenario_file_parse(struct scenario *scenario, const char *text, size_t length,
 			const char *name, struct error *error)
 {
-	struct reader reader = {
-		.scenario = scenario,
+	struct reader reader = { .scenario = scenario };
+	struct ini_file file = {
 		.name = name,
-		.at = text,
-		.end = text + length,
+		.what = "scenario",
 		.error = error,
+		.context = &reader,
+		.heading = take_heading,
+		.key = take_key,
 	};
-	int line;
 
+	reader.file = &file;
 	if (scenario_builtin(scenario, "bottleneck", error))
 		return -1;
-	line = ini_parse_stream(next_line, &reader, take_key, &reader);
-	if (line > 0 && !reader.failed) {
-		reader.line = line;
-		fail(&reader, "is no heading, comment or key = value");
-	}
-	return reader.failed ? -1 : 0;
+	return ini_file_parse(&file, text, length);
 }
 
-/* A named pipe or a terminal would block: only regular files. */
 int scenario_file_read(struct scenario *scenario, const char *path, struct error *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
-	struct stat file;
 	size_t length;
-	char *text;
+	char *text = ini_file_read(path, "scenario", &length, error);
+	int status;
 
-	if (fd < 0)
-		return error_set_errno(error, EXIT_USAGE, "cannot open the scenario %s", path);
-	if (fstat(fd, &file) || !S_ISREG(file.st_mode)) {
-		close(fd);
-		return error_set(error, EXIT_USAGE, "the scenario %s is no regular file", path);
-	}
-	text = read_file(fd, SCENARIO_FILE_MAX, &length);
-	close(fd);
-	if (!text && errno == EFBIG)
-		return error_set(error, EXIT_USAGE, "%s is larger than %d bytes: is it a scenario?",
-				 path, SCENARIO_FILE_MAX);
 	if (!text)
-		return error_set_errno(error, EXIT_USAGE, "cannot read the scenario %s", path);
+		return -1;
 	status = scenario_file_parse(scenario, text, length, path, error);
 	free(text);
 	return status;

@@ -14,10 +14,6 @@
 
 #include "scenario.h"
 
-/* The longest file and line, bytes. */
-#define SCENARIO_FILE_MAX	65536
-#define SCENARIO_LINE_MAX	198
-
 /*
  * Fill scenario from a file that is a regular one. 0, or -1 and error (EXIT_USAGE) with the
  * file's name and the line.

@@ -596,7 +596,7 @@ static void test_bad_files(void **state)
 		unlink(path);
 		assert_int_equal(error.code, EXIT_USAGE);
 		assert_non_null(strstr(error.text, path));
-		assert_non_null(strstr(error.text, i < COUNT(cases) ? cases[i][1] : ":1 is longer"));
+		assert_non_null(strstr(error.text, i < COUNT(cases) ? cases[i][1] : ":1: it is longer"));
 	}
 }
 

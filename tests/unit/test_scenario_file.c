@@ -166,7 +166,7 @@ static void test_bad(void **state)
 		{ "[qdisc router wan9]\nadd = root pfifo\n[qdisc router wan9]\n", ":3: the device wan9 of that host has" },
 		{ "[qdisc nobody wan0]\n", ":1: there is no host nobody yet" },
 		{ "[qdisc router wan0]\nput = root pfifo\n", ":2: unknown key \"put\": there is add" },
-		{ "[qdisc router wan0 now please]\n", ":1: a heading has three words at most" },
+		{ "[qdisc router wan0 now please]\n", ":1: a heading has 3 words at most" },
 		{ "scenario = office\n[host a]\n", ":2: a lab of one's own takes no" },
 		{ "[host a]\n[load]\n[host b]\nscenario = office\n", ":4: unknown key \"scenario\"" },
 		{ "[load]\nseconds = x\n", ":2: load.seconds" },
