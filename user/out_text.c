@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/pkt_sched.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "attribution.h"
 #include "ledger.h"
 #include "out.h"
 #include "responsiveness.h"
 #include "result_terms.h"
+#include "table.h"
 #include "units.h"
 
-#define LINE_WIDTH	100
-#define COLUMNS_MAX	10
-#define CELL_SIZE	128
 
 /* A median that the load left behind: so much more than idle is still the load's. */
 #define RECOVERED_FACTOR	2
@@ -28,170 +24,14 @@ static void print_bold(FILE *file, bool color, const char *text)
 	fprintf(file, color ? "\033[1m%s\033[0m" : "%s", text);
 }
 
-/* Characters of a text; the continuation bytes of UTF-8 are none. */
-static size_t columns_of(const char *text, size_t length)
-{
-	size_t i, columns = 0;
-
-	for (i = 0; i < length; i++)
-		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return columns;
-}
-
-/*
- * Print words up to the line's width; further lines are indented, the first one
- * by the spaces that text begins with. Ends the line.
- */
-static void print_wrapped(FILE *file, unsigned int indent, const char *text)
-{
-	size_t column = strspn(text, " "), length, width;
-	bool first = true;
-
-	fprintf(file, "%*s", (int)column, "");
-	for (text += column; *text; text += strspn(text, " \n")) {
-		length = strcspn(text, " \n");
-		width = columns_of(text, length);
-		if (!first && column + 1 + width > LINE_WIDTH) {
-			fprintf(file, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (!first) {
-			fputc(' ', file);
-			column++;
-		}
-		fwrite(text, 1, length, file);
-		column += width;
-		text += length;
-		first = false;
-	}
-	fputc('\n', file);
-}
-
-static void print_line(FILE *file, unsigned int indent, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void print_line(FILE *file, unsigned int indent, const char *format, ...)
-{
-	va_list arguments;
-	char *text = NULL;
-
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
-	va_end(arguments);
-	if (text)
-		print_wrapped(file, indent, text);
-	free(text);
-}
-
-struct row {
-	char cells[COLUMNS_MAX][CELL_SIZE];
-	char *note;		/* a line below the row, or NULL; owned */
-};
-
-/* Cells are kept until all widths are known. The first column is left-aligned. */
-struct table {
-	struct row *rows;	/* the first one is the heading */
-	size_t count, capacity;
-	unsigned int columns;
-	bool failed;		/* out of memory: rows are missing */
-};
-
-static struct row *table_row(struct table *table)
-{
-	struct row *rows = array_grow(table->rows, table->count, &table->capacity, sizeof(*rows));
-
-	if (!rows) {
-		table->failed = true;
-		return NULL;
-	}
-	table->rows = rows;
-	memset(&table->rows[table->count], 0, sizeof(*table->rows));
-	return &table->rows[table->count++];
-}
-
-static void table_heading(struct table *table, const char *const titles[], unsigned int columns)
-{
-	struct row *row;
-	unsigned int i;
-
-	memset(table, 0, sizeof(*table));
-	table->columns = columns;
-	row = table_row(table);
-	for (i = 0; row && i < columns; i++)
-		snprintf(row->cells[i], CELL_SIZE, "%s", titles[i]);
-}
-
-static void set_cell(struct row *row, unsigned int column, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void set_cell(struct row *row, unsigned int column, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(row->cells[column], CELL_SIZE, format, arguments);
-	va_end(arguments);
-}
-
-static void set_time(struct row *row, unsigned int column, const struct summary *summary, __u64 ns)
+static void set_time(struct table_row *row, unsigned int column, const struct summary *summary, __u64 ns)
 {
 	char text[UNITS_TEXT];
 
 	if (summary->count)
-		set_cell(row, column, "%s", units_time_text((double)ns, text));
+		table_cell(row, column, "%s", units_time_text((double)ns, text));
 	else
-		set_cell(row, column, "-");
-}
-
-static unsigned int column_width(const struct table *table, unsigned int column)
-{
-	unsigned int width = 0;
-	size_t i, length;
-
-	for (i = 0; i < table->count; i++) {
-		length = strlen(table->rows[i].cells[column]);
-		if (length > width)
-			width = (unsigned int)length;
-	}
-	return width;
-}
-
-/* A first cell that leaves the others no room gets a line of its own. */
-static void print_row(FILE *file, const struct table *table, const struct row *row,
-		      const unsigned int *widths)
-{
-	unsigned int i;
-
-	if (strlen(row->cells[0]) > widths[0])
-		fprintf(file, "%s\n%*s", row->cells[0], (int)widths[0], "");
-	else
-		fprintf(file, "%-*s", (int)widths[0], row->cells[0]);
-	for (i = 1; i < table->columns; i++)
-		fprintf(file, "  %*s", (int)widths[i], row->cells[i]);
-	fputc('\n', file);
-	if (row->note)
-		print_line(file, 4, "    %s", row->note);
-}
-
-static void table_print(FILE *file, struct table *table)
-{
-	unsigned int widths[COLUMNS_MAX], i, rest = 0;
-	size_t row;
-
-	for (i = 0; i < table->columns; i++) {
-		widths[i] = column_width(table, i);
-		if (i)
-			rest += widths[i] + 2;
-	}
-	if (rest < LINE_WIDTH && widths[0] > LINE_WIDTH - rest)
-		widths[0] = LINE_WIDTH - rest;
-	for (row = 0; row < table->count; row++) {
-		print_row(file, table, &table->rows[row], widths);
-		free(table->rows[row].note);
-	}
-	if (table->failed)
-		fputs("(out of memory: rows are missing)\n", file);
-	free(table->rows);
+		table_cell(row, column, "-");
 }
 
 /* ---- names ---- */
@@ -362,22 +202,22 @@ static void print_header(const struct result *result, FILE *file, bool color)
 	fputs("; ", stream);
 	print_load_words(stream, &result->scenario);
 	if (!fclose(stream))
-		print_wrapped(file, 4, words);
+		table_line(file, 4, "%s", words);
 	free(words);
 	if (result->note[0])
-		print_line(file, 4, "note: %s", result->note);
+		table_line(file, 4, "note: %s", result->note);
 }
 
-static void set_throughput(const struct phase *phase, struct row *row)
+static void set_throughput(const struct phase *phase, struct table_row *row)
 {
 	const struct phase_load *load = &phase->load;
 	char text[UNITS_TEXT];
 
 	if (load->have_iperf3 && load->iperf3.received.present)
-		set_cell(row, 7, "%s",
+		table_cell(row, 7, "%s",
 			 units_rate_text(load->iperf3.received.bits_per_second, text));
 	else
-		set_cell(row, 7, "-");
+		table_cell(row, 7, "-");
 }
 
 static void print_phases(const struct result *result, FILE *file)
@@ -391,13 +231,13 @@ static void print_phases(const struct result *result, FILE *file)
 	table_heading(&table, titles, 8);
 	for (i = 0; i < result->phase_count; i++) {
 		const struct phase *phase = &result->phases[i];
-		struct row *row = phase->valid ? table_row(&table) : NULL;
+		struct table_row *row = phase->valid ? table_add(&table) : NULL;
 
 		if (!row)
 			continue;
-		set_cell(row, 0, "%s", phase->plan.name);
-		set_cell(row, 1, "%u", phase->sent);
-		set_cell(row, 2, "%u", phase->lost);
+		table_cell(row, 0, "%s", phase->plan.name);
+		table_cell(row, 1, "%u", phase->sent);
+		table_cell(row, 2, "%u", phase->lost);
 		set_time(row, 3, &phase->rtt, phase->rtt.p50);
 		set_time(row, 4, &phase->rtt, phase->rtt.p95);
 		set_time(row, 5, &phase->rtt, phase->rtt.p99);
@@ -417,7 +257,7 @@ static bool saw_packets(const struct result *result, size_t qdisc)
 	       (ledger->have_kernel && (ledger->kernel.packets || ledger->kernel.drops));
 }
 
-static void set_times(struct row *row, const struct summary *summary)
+static void set_times(struct table_row *row, const struct summary *summary)
 {
 	set_time(row, 2, summary, summary->p50);
 	set_time(row, 3, summary, summary->p95);
@@ -427,39 +267,39 @@ static void set_times(struct row *row, const struct summary *summary)
 
 /* The backlog as tc writes it: bytes, then packets. */
 static void add_qdisc_row(const struct result *result, const struct phase_qdisc *qdisc,
-			  unsigned int level, struct row *row)
+			  unsigned int level, struct table_row *row)
 {
 	char text[UNITS_TEXT], share[SHARE_TEXT];
 
-	name_in_tree(&result->qdiscs[qdisc->qdisc], level, row->cells[0], CELL_SIZE);
-	set_cell(row, 1, "%llu", qdisc->packets);
+	name_in_tree(&result->qdiscs[qdisc->qdisc], level, row->cells[0], TABLE_CELL_SIZE);
+	table_cell(row, 1, "%llu", qdisc->packets);
 	set_times(row, &qdisc->summary);
-	set_cell(row, 6, "%s %llup", units_size_text((double)qdisc->backlog_bytes_max, text),
+	table_cell(row, 6, "%s %llup", units_size_text((double)qdisc->backlog_bytes_max, text),
 		 qdisc->backlog_packets_max);
-	set_cell(row, 7, "%llu", qdisc->drops);
-	set_cell(row, 8, "%s", share_text(qdisc->share, share));
+	table_cell(row, 7, "%llu", qdisc->drops);
+	table_cell(row, 8, "%s", share_text(qdisc->share, share));
 }
 
 /* Of a parent what it had for itself: time in none of its children, and its own drops. */
 static void add_exclusive_row(const struct result *result, const struct phase_qdisc *qdisc,
-			      unsigned int level, struct row *row)
+			      unsigned int level, struct table_row *row)
 {
 	char share[SHARE_TEXT];
 
-	set_cell(row, 0, "%*sin itself", (int)(2 * level + 2), "");
+	table_cell(row, 0, "%*sin itself", (int)(2 * level + 2), "");
 	set_times(row, &qdisc->exclusive);
 	if (result_sees_children(result))
-		set_cell(row, 7, "%llu", qdisc->drops_here);
+		table_cell(row, 7, "%llu", qdisc->drops_here);
 	else
-		set_cell(row, 7, "-");
-	set_cell(row, 8, "%s", share_text(qdisc->exclusive_share, share));
+		table_cell(row, 7, "-");
+	table_cell(row, 8, "%s", share_text(qdisc->exclusive_share, share));
 }
 
-static void add_paced_row(const struct phase_qdisc *qdisc, unsigned int level, struct row *row)
+static void add_paced_row(const struct phase_qdisc *qdisc, unsigned int level, struct table_row *row)
 {
-	set_cell(row, 0, "%*spaced", (int)(2 * level + 2), "");
+	table_cell(row, 0, "%*spaced", (int)(2 * level + 2), "");
 	set_times(row, &qdisc->paced);
-	set_cell(row, 8, "-");
+	table_cell(row, 8, "-");
 }
 
 /* The table of a phase, while it is filled. */
@@ -473,20 +313,20 @@ static void add_qdisc_rows(const struct result *result, __u32 index, unsigned in
 {
 	struct phase_table *out = context;
 	const struct phase_qdisc *qdisc = phase_qdisc_find(out->phase, index);
-	struct row *row;
+	struct table_row *row;
 
 	if (!qdisc || (!qdisc->packets && !qdisc->drops && !qdisc->backlog_bytes_max))
 		return;
-	row = table_row(&out->table);
+	row = table_add(&out->table);
 	if (row)
 		add_qdisc_row(result, qdisc, level, row);
 	if (has_traced_children(result, index) && qdisc->have_exclusive) {
-		row = table_row(&out->table);
+		row = table_add(&out->table);
 		if (row)
 			add_exclusive_row(result, qdisc, level, row);
 	}
 	if (qdisc->have_paced && qdisc->paced.max) {
-		row = table_row(&out->table);
+		row = table_add(&out->table);
 		if (row)
 			add_paced_row(qdisc, level, row);
 	}
@@ -494,7 +334,7 @@ static void add_qdisc_rows(const struct result *result, __u32 index, unsigned in
 
 static void print_phase_qdiscs(const struct result *result, const struct phase *phase, FILE *file)
 {
-	char title[CELL_SIZE];
+	char title[TABLE_CELL_SIZE];
 	const char *titles[] = {
 		title, "packets", "median", "p95", "p99", "max", "backlog max", "drops", "share"
 	};
@@ -553,7 +393,7 @@ static void print_iperf3(const struct result *result, const struct phase *load, 
 	print_sum(stream, "reverse receiver (delivered)", &iperf3->received_reverse);
 	if (!fclose(stream)) {
 		fputc('\n', file);
-		print_wrapped(file, 4, words);
+		table_line(file, 4, "%s", words);
 	}
 	free(words);
 }
@@ -564,7 +404,7 @@ static void print_tcp(const struct phase *load, FILE *file)
 
 	if (!load->valid || !load->srtt.count)
 		return;
-	print_line(file, 4,
+	table_line(file, 4,
 		   "TCP under %s: srtt median %s, max %s; cwnd median %llu, max %llu packets; %u retransmit%s seen",
 		   load->plan.name, units_time_text((double)load->srtt.p50, median),
 		   units_time_text((double)load->srtt.max, max), load->cwnd.p50, load->cwnd.max,
@@ -579,7 +419,7 @@ static void print_responsiveness(const struct result *result, const struct phase
 
 	if (!load->valid || !grade || !isfinite(rpm))
 		return;
-	print_line(file, 4,
+	table_line(file, 4,
 		   "responsiveness under %s: grade %s (RTT increase %s in the mean), %.0f round trips per minute",
 		   load->plan.name, grade,
 		   units_time_text(fmax(0, load->load.attribution.rtt_increase_ns), increase), rpm);
@@ -590,7 +430,7 @@ static void print_shape(const struct phase *load, FILE *file)
 	const struct shape *shape = &load->load.shape;
 
 	if (shape->name != SHAPE_NONE)
-		print_line(file, 4, "RTT under %s: %s (%s)", load->plan.name, shape_names[shape->name],
+		table_line(file, 4, "RTT under %s: %s (%s)", load->plan.name, shape_names[shape->name],
 			   shape->why);
 }
 
@@ -634,18 +474,18 @@ static char *ledger_note(const struct ledger *ledger)
 	return length < 0 ? NULL : note;
 }
 
-static void add_ledger_row(const struct result_qdisc *qdisc, unsigned int level, struct row *row)
+static void add_ledger_row(const struct result_qdisc *qdisc, unsigned int level, struct table_row *row)
 {
 	const struct ledger *ledger = &qdisc->ledger;
 
-	name_in_tree(qdisc, level, row->cells[0], CELL_SIZE);
-	set_cell(row, 1, "%llu", ledger->offered);
-	set_cell(row, 2, "%llu", ledger->measured);
-	set_cell(row, 3, "%llu", ledger->bypassed);
-	set_cell(row, 4, "%llu", ledger->rejected);
-	set_cell(row, 5, "%llu", ledger->dropped_inside);
-	set_cell(row, 6, "%llu", ledger->queued);
-	set_cell(row, 7, "%lld", ledger->unaccounted);
+	name_in_tree(qdisc, level, row->cells[0], TABLE_CELL_SIZE);
+	table_cell(row, 1, "%llu", ledger->offered);
+	table_cell(row, 2, "%llu", ledger->measured);
+	table_cell(row, 3, "%llu", ledger->bypassed);
+	table_cell(row, 4, "%llu", ledger->rejected);
+	table_cell(row, 5, "%llu", ledger->dropped_inside);
+	table_cell(row, 6, "%llu", ledger->queued);
+	table_cell(row, 7, "%lld", ledger->unaccounted);
 	row->note = ledger_note(ledger);
 }
 
@@ -657,13 +497,13 @@ struct ledger_table {
 static void add_ledger(const struct result *result, __u32 qdisc, unsigned int level, void *context)
 {
 	struct ledger_table *out = context;
-	struct row *row;
+	struct table_row *row;
 
 	if (!saw_packets(result, qdisc)) {
 		out->idle += result->qdiscs[qdisc].root;
 		return;
 	}
-	row = table_row(&out->table);
+	row = table_add(&out->table);
 	if (row)
 		add_ledger_row(&result->qdiscs[qdisc], level, row);
 }
@@ -679,11 +519,11 @@ static void print_ledger(const struct result *result, FILE *file)
 	table_heading(&out.table, titles, 8);
 	visit_trees(result, add_ledger, &out);
 	fputc('\n', file);
-	print_line(file, 4,
+	table_line(file, 4,
 		   "packets: offered = measured + bypassed + rejected + dropped inside + queued + unaccounted");
 	table_print(file, &out.table);
 	if (out.idle)
-		print_line(file, 4, "%u more root qdisc%s without a packet", out.idle,
+		table_line(file, 4, "%u more root qdisc%s without a packet", out.idle,
 			   out.idle == 1 ? "" : "s");
 }
 
@@ -698,10 +538,10 @@ static void print_check(const struct result *result, const struct phase *phase, 
 	if (!phase->valid || !idle_phase || !idle_phase->received)
 		return;
 	if (!phase->received) {
-		print_line(file, 4, "%s: none of its %u probes came back", bad, phase->sent);
+		table_line(file, 4, "%s: none of its %u probes came back", bad, phase->sent);
 		return;
 	}
-	print_line(file, 4, "%s: median %s, idle was %s", back ? good : bad,
+	table_line(file, 4, "%s: median %s, idle was %s", back ? good : bad,
 		   units_time_text((double)now, now_text),
 		   units_time_text((double)idle, idle_text));
 }
@@ -726,7 +566,7 @@ static void name_check(const struct result *result, const struct phase *phase, c
 
 static void print_checks(const struct result *result, FILE *file)
 {
-	char good[CELL_SIZE], bad[CELL_SIZE + sizeof("NOT ")];
+	char good[TABLE_CELL_SIZE], bad[TABLE_CELL_SIZE + sizeof("NOT ")];
 	unsigned int i;
 
 	fputc('\n', file);
@@ -785,7 +625,7 @@ static void print_skipped(const struct result *result, FILE *file)
 	for (i = 0; i < result->hook_count; i++)
 		skipped += result->hooks[i].skipped;
 	if (skipped > result->losses.recursion_misses)
-		print_line(file, 4, "the kernel left out %llu runs at frees of skbs and TCP states; a traced packet's would show above",
+		table_line(file, 4, "the kernel left out %llu runs at frees of skbs and TCP states; a traced packet's would show above",
 			   skipped - result->losses.recursion_misses);
 }
 
@@ -799,11 +639,11 @@ static void print_losses(const struct result *result, FILE *file)
 		return;
 	add_losses(result, stream);
 	if (!fclose(stream))
-		print_wrapped(file, 4, words);
+		table_line(file, 4, "%s", words);
 	free(words);
 	print_skipped(result, file);
 	if (!result->complete)
-		print_line(file, 4, "INCOMPLETE: %s",
+		table_line(file, 4, "INCOMPLETE: %s",
 			   result->incomplete_why[0] ? result->incomplete_why :
 						       "the reason is not known");
 }
@@ -817,7 +657,7 @@ static bool is_unseen_child(const struct result_qdisc *qdisc)
 
 static void print_unseen(const struct result *result, FILE *file)
 {
-	char name[CELL_SIZE] = "";
+	char name[TABLE_CELL_SIZE] = "";
 	unsigned int children = 0;
 	size_t i;
 
@@ -829,7 +669,7 @@ static void print_unseen(const struct result *result, FILE *file)
 	}
 	if (!children)
 		return;
-	print_line(file, 4,
+	table_line(file, 4,
 		   "not seen by the %s tier: the time inside %u child qdisc%s (%s%s) is part of %s root's",
 		   result->tier, children, children == 1 ? "" : "s", name,
 		   children == 1 ? "" : " and others", children == 1 ? "its" : "their");
@@ -839,11 +679,11 @@ static void print_unseen(const struct result *result, FILE *file)
 static void print_tier(const struct result *result, FILE *file)
 {
 	if (result_sees_children(result))
-		print_line(file, 4, "tier functions: every qdisc of a tree is measured by itself");
+		table_line(file, 4, "tier functions: every qdisc of a tree is measured by itself");
 	else if (result->tier_why[0])
-		print_line(file, 4, "tier %s, not functions: %s", result->tier, result->tier_why);
+		table_line(file, 4, "tier %s, not functions: %s", result->tier, result->tier_why);
 	else
-		print_line(file, 4, "tier %s, as it was asked for: roots are measured",
+		table_line(file, 4, "tier %s, as it was asked for: roots are measured",
 			   result->tier);
 }
 
@@ -853,9 +693,9 @@ static void print_verdict(const struct attribution *attribution, FILE *file, boo
 		return;
 	fputc('\n', file);
 	if (attribution->cause.text[0])
-		print_line(file, 4, "cause: %s", attribution->cause.text);
+		table_line(file, 4, "cause: %s", attribution->cause.text);
 	fputs(color ? "\033[1m" : "", file);
-	print_wrapped(file, 4, attribution->verdict);
+	table_line(file, 4, "%s", attribution->verdict);
 	fputs(color ? "\033[0m" : "", file);
 }
 
