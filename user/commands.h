@@ -19,6 +19,7 @@ extern const struct command cmd_lab;
 extern const struct command cmd_trace;
 extern const struct command cmd_report;
 extern const struct command cmd_compare;
+extern const struct command cmd_suite;
 
 /* One line on stderr, "sojourn: ...", and the code to return. */
 int command_fail(const struct command *command, int code, const char *format, ...)

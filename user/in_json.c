@@ -781,13 +781,17 @@ static void read_scenario(const struct json *root, struct result *result)
 
 static void read_document(const struct json *root, struct result *result)
 {
-	struct json window = json_member(root, "window"), timeline;
+	struct json window = json_member(root, "window"), suite, timeline;
 
 	read_schema(root);
 	result->complete = false;
 	json_bool(root, "complete", &result->complete);
 	json_text(root, "incomplete_why", result->incomplete_why, sizeof(result->incomplete_why));
 	json_text(root, "note", result->note, sizeof(result->note));
+	suite = json_member(root, "suite");
+	json_text(&suite, "name", result->suite, sizeof(result->suite));
+	json_text(&suite, "run", result->suite_run, sizeof(result->suite_run));
+	json_text(&suite, "class", result->suite_class, sizeof(result->suite_class));
 	read_tool(root, result);
 	read_scenario(root, result);
 	json_u64(&window, "begin_ns", JSON_WHOLE_MAX, &result->started_ns);

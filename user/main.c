@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
 	&cmd_trace,
 	&cmd_report,
 	&cmd_compare,
+	&cmd_suite,
 };
 
 int command_fail(const struct command *command, int code, const char *format, ...)

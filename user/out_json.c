@@ -958,6 +958,19 @@ static void write_timeline(struct writer *writer, const struct result *result)
 
 /* ---- the document ---- */
 
+static cJSON *suite_json(const struct result *result)
+{
+	cJSON *object;
+
+	if (!result->suite[0])
+		return cJSON_CreateNull();
+	object = cJSON_CreateObject();
+	cJSON_AddStringToObject(object, "name", result->suite);
+	cJSON_AddStringToObject(object, "run", result->suite_run);
+	cJSON_AddStringToObject(object, "class", result->suite_class);
+	return object;
+}
+
 static void write_document(struct writer *writer, const struct result *result)
 {
 	fputc('{', writer->stream);
@@ -969,6 +982,7 @@ static void write_document(struct writer *writer, const struct result *result)
 	write_member(writer, "scenario", scenario_json(&result->scenario));
 	write_member(writer, "note", result->note[0] ? cJSON_CreateString(result->note) :
 		     cJSON_CreateNull());
+	write_member(writer, "suite", suite_json(result));
 	write_member(writer, "window", window_json(result));
 	write_hosts(writer, result);
 	write_member(writer, "attribution", whole_attribution_json(result));

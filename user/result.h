@@ -249,6 +249,7 @@ struct result {
 	__u64 started_realtime_ns;	/* CLOCK_REALTIME */
 	__u64 started_ns, ended_ns;	/* CLOCK_MONOTONIC: the traced window */
 	struct scenario scenario;
+	char suite[32], suite_run[48], suite_class[32];	/* that it is a run of; "": of none */
 	char note[256];			/* where the lab is not what was asked for; "" where it is */
 	struct result_host hosts[RESULT_HOSTS_MAX];
 	unsigned int host_count;

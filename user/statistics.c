@@ -39,6 +39,31 @@ double statistics_mean(const double *values, size_t count)
 	return sum / (double)count;
 }
 
+static double deviation(const double *values, size_t count, double mean)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return count > 1 ? sqrt(sum / (double)(count - 1)) : 0;
+}
+
+void statistics_box(double *values, size_t count, struct statistics_box *box)
+{
+	memset(box, 0, sizeof(*box));
+	box->count = count;
+	if (!count)
+		return;
+	box->mean = statistics_mean(values, count);
+	box->deviation = deviation(values, count, box->mean);
+	box->min = statistics_percentile(values, count, 0);
+	box->q1 = statistics_percentile(values, count, 25);
+	box->median = statistics_percentile(values, count, 50);
+	box->q3 = statistics_percentile(values, count, 75);
+	box->max = values[count - 1];
+}
+
 /* ---- bootstrap ---- */
 
 /* SplitMix64 (Steele, Lea, Flood 2014): any seed will do, and it is the same everywhere. */

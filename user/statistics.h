@@ -17,6 +17,16 @@ double statistics_mean(const double *values, size_t count);
 /* What is taken of a set of values; may change their order. context: of who calls. */
 typedef double statistics_figure(double *values, size_t count, const void *context);
 
+/* What a box plot shows, and the moments. All 0 where count is. */
+struct statistics_box {
+	size_t count;
+	double mean, deviation;		/* of a sample: by count - 1 */
+	double min, q1, median, q3, max;	/* statistics_percentile() */
+};
+
+/* Sorts values in place. */
+void statistics_box(double *values, size_t count, struct statistics_box *box);
+
 struct statistics_interval {
 	double low, high;
 };

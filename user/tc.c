@@ -85,7 +85,7 @@ static int failed(const struct lab_tree *tree, const struct command *command,
 	lacks = lacks_kind(said);
 	error_set(error, lacks ? EXIT_CANNOT : EXIT_USAGE, "qdisc.%s.%s: tc %s %s ... %s (%s%s%s)",
 		  tree->host, tree->device, command->words[1], command->words[2],
-		  lacks ? "asks for a kind that this kernel lacks" : "does not take that",
+		  lacks ? TC_LACKS_KIND : "does not take that",
 		  said, said[0] ? "; " : "", child_status_text(child, how));
 	errno = lacks ? ENOENT : EINVAL;
 	return -1;

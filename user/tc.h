@@ -6,6 +6,9 @@
 #include "error.h"
 #include "lab_plan.h"
 
+/* In the error where the kernel has no qdisc of a kind that is asked for. */
+#define TC_LACKS_KIND	"asks for a kind that this kernel lacks"
+
 /*
  * Make the tree on its device in that namespace, command by command. 0, or -1 and
  * error with tc's own words: EXIT_CANNOT where there is no tc, or with errno ENOENT where the

@@ -140,9 +140,27 @@ static void test_blocks_are_wider_where_values_hang_together(void **state)
 	assert_true(blocks.high - blocks.low >= single.high - single.low);
 }
 
+/* 2, 4, 4, 4, 5, 5, 7, 9: mean 5, and of a sample the deviation is the root of 32 / 7. */
+static void test_box(void **state)
+{
+	double values[] = { 9, 4, 5, 2, 4, 7, 4, 5 }, one[] = { 3 };
+	struct statistics_box box;
+
+	(void)state;
+	statistics_box(values, 8, &box);
+	assert_int_equal(box.count, 8);
+	assert_true(box.mean == 5 && fabs(box.deviation - sqrt(32.0 / 7)) < 1e-12);
+	assert_true(box.min == 2 && box.q1 == 4 && box.median == 4 && box.q3 == 5 && box.max == 9);
+	statistics_box(one, 1, &box);
+	assert_true(box.deviation == 0 && box.min == 3 && box.median == 3 && box.max == 3);
+	statistics_box(one, 0, &box);
+	assert_true(box.count == 0 && box.mean == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_box),
 		cmocka_unit_test(test_percentiles_by_nearest_rank),
 		cmocka_unit_test(test_mann_whitney_by_counting),
 		cmocka_unit_test(test_mann_whitney_with_ties),
