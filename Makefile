@@ -71,6 +71,15 @@ $(BUILD)/user/%.o: user/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(USER_CFLAGS) -MMD -MP -c -o $@ $<
 
+# What these hold as it is, of other files.
+$(BUILD)/user/suite_files.o: $(wildcard user/suites/*.suite)
+$(BUILD)/user/report_page.o: $(BUILD)/report/head.html
+$(BUILD)/user/report_page.o: USER_CFLAGS += -DREPORT_PAGE='"$(BUILD)/report"'
+
+# Empty where npm cannot fetch uPlot: then there is no HTML report.
+$(BUILD)/report/head.html: $(wildcard user/report/*) tools/make-report-page
+	tools/make-report-page $(BUILD)
+
 # The dependency files tell who includes the skeleton only after the first build.
 $(patsubst %.c,$(BUILD)/%.o,$(SKELETON_SOURCES)): | $(SKELETONS)
 $(BUILD)/tests/hook_function.o: | $(SKELETONS)

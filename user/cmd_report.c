@@ -15,7 +15,9 @@
 #include "options.h"
 #include "out.h"
 #include "out_csv.h"
+#include "out_html.h"
 #include "out_plots.h"
+#include "output_file.h"
 #include "signals.h"
 
 #define LIST_MAX	64
@@ -25,6 +27,8 @@ struct report_options {
 	const char *files[LIST_MAX];
 	size_t file_count;
 	const char *csv;		/* a directory; NULL: none */
+	const char *html;		/* a file or "-"; NULL: none */
+	struct html_document documents[LIST_MAX];	/* for it; their texts are owned */
 	struct conditions conditions;
 	struct plot_style style;
 	bool color;
@@ -34,6 +38,7 @@ enum { OPTION_CSV = 256, OPTION_WIDTH, OPTION_ASCII, OPTION_FAIL_IF };
 
 static const struct option long_options[] = {
 	{ "csv", required_argument, NULL, OPTION_CSV },
+	{ "output", required_argument, NULL, 'o' },
 	{ "width", required_argument, NULL, OPTION_WIDTH },
 	{ "ascii", no_argument, NULL, OPTION_ASCII },
 	{ "fail-if", required_argument, NULL, OPTION_FAIL_IF },
@@ -62,6 +67,9 @@ static int parse_option(int option, const char *argument, struct report_options 
 	case OPTION_CSV:
 		options->csv = optarg;
 		return EXIT_OK;
+	case 'o':
+		options->html = optarg;
+		return EXIT_OK;
 	case OPTION_WIDTH:
 		return parse_width(optarg, &options->style.width);
 	case OPTION_ASCII:
@@ -87,6 +95,11 @@ static int parse_files(int argc, char *argv[], struct report_options *options)
 	if (!code && options->csv && options->file_count > 1)
 		return command_fail(&cmd_report, EXIT_USAGE,
 				    "--csv takes one file: a directory holds the tables of one result");
+	if (!code && options->csv && options->html)
+		return command_fail(&cmd_report, EXIT_USAGE, "-o and --csv are two reports: choose one");
+	if (!code && options->html && !out_html_there())
+		return command_fail(&cmd_report, EXIT_CANNOT,
+				    "-o: this program was built without the HTML report: install npm and make it again");
 	return code;
 }
 
@@ -96,7 +109,7 @@ static int parse_options(int argc, char *argv[], struct report_options *options)
 
 	optind = 0;
 	opterr = 0;
-	while (!code && (option = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
+	while (!code && (option = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1)
 		code = parse_option(option, argv[optind - 1], options);
 	if (!code)
 		code = parse_files(argc, argv, options);
@@ -141,7 +154,7 @@ static int report_result(const struct report_options *options, const char *name,
 	if (options->csv) {
 		if (out_csv(result, options->csv, &error))
 			return command_fail(&cmd_report, error.code, "%s", error.text);
-	} else {
+	} else if (!options->html) {
 		if (options->file_count > 1)
 			printf("==> %s <==\n", name);
 		out_text(result, stdout, options->color);
@@ -157,37 +170,97 @@ static int report_result(const struct report_options *options, const char *name,
 	return result->complete ? code : EXIT_INCOMPLETE;
 }
 
-static int report_file(const struct report_options *options, const char *name)
+/* index: which of the files it is. */
+static int report_file(struct report_options *options, size_t index)
 {
+	struct html_document *document = &options->documents[index];
+	const char *name = options->files[index];
 	struct result result;
 	struct error error;
 	int code;
 
+	document->name = strcmp(name, "-") ? name : "standard input";
+	document->text = result_text(name, IN_JSON_BYTES_MAX, &document->length, &error);
+	if (!document->text)
+		return command_fail(&cmd_report, error.code, "%s", error.text);
 	result_init(&result);
-	if (result_read(name, &result, &error))
+	if (result_parse(document->text, document->length, document->name, &result, &error))
 		code = command_fail(&cmd_report, error.code, "%s", error.text);
 	else
 		code = report_result(options, name, &result);
 	result_free(&result);
+	if (!options->html) {
+		free((char *)document->text);
+		document->text = NULL;
+	}
 	return code;
 }
 
+static char *make_page(const struct report_options *options, size_t *length)
+{
+	char *page = NULL;
+	FILE *stream = open_memstream(&page, length);
+	int failed;
+
+	if (!stream)
+		return NULL;
+	failed = out_html(stream, options->documents, options->file_count);
+	if (!fclose(stream) && !failed)
+		return page;
+	free(page);
+	return NULL;
+}
+
+static int write_page(const struct report_options *options)
+{
+	struct output_file *file;
+	struct error error;
+	size_t length;
+	char *page;
+	int code = EXIT_OK;
+
+	file = output_file_open(options->html, NULL, &error);
+	if (!file)
+		return command_fail(&cmd_report, error.code, "-o: %s", error.text);
+	page = make_page(options, &length);
+	if (!page) {
+		output_file_cancel(file);
+		return command_fail(&cmd_report, EXIT_CANNOT, "out of memory");
+	}
+	if (output_file_finish(file, page, length, &error))
+		code = command_fail(&cmd_report, error.code, "-o: %s", error.text);
+	free(page);
+	return code;
+}
+
+/* The gravest of all files: incomplete, then a condition. What cannot be read ends it. */
+static int report_files(struct report_options *options)
+{
+	int code = EXIT_OK, one;
+
+	for (size_t i = 0; i < options->file_count; i++) {
+		one = report_file(options, i);
+		if (one == EXIT_USAGE || one == EXIT_CANNOT)
+			return one;
+		if (one > code)
+			code = one;
+	}
+	one = options->html ? write_page(options) : EXIT_OK;
+	return one ? one : code;
+}
 
 static int run(int argc, char *argv[])
 {
 	struct report_options options = { 0 };
-	int code, one;
-	size_t i;
+	int code;
 
 	signals_end_with_reader();
 	look_at_terminal(&options);
 	code = parse_options(argc, argv, &options);
-	/* what cannot be read ends it; else the gravest of all files: incomplete, then a condition */
-	for (i = 0; i < options.file_count && code != EXIT_USAGE && code != EXIT_CANNOT; i++) {
-		one = report_file(&options, options.files[i]);
-		if (one > code || one == EXIT_USAGE || one == EXIT_CANNOT)
-			code = one;
-	}
+	if (!code)
+		code = report_files(&options);
+	for (size_t i = 0; i < options.file_count; i++)
+		free((char *)options.documents[i].text);
 	conditions_free(&options.conditions);
 	return code;
 }
@@ -198,6 +271,9 @@ static void help(void)
 	     "time, how often which RTT and sojourn came, and the way of the slowest probe. FILE is what\n"
 	     "`sojourn run --json FILE` wrote; \"-\" is standard input.\n"
 	     "\n"
+	     "  -o FILE         write one HTML page instead, with all that a browser needs to show it:\n"
+	     "                  plots to zoom into, each probe's way, distributions, ledgers; several\n"
+	     "                  results are overlaid\n"
 	     "  --csv DIR       write tables of comma-separated values instead (docs/report.md); DIR has\n"
 	     "                  to be new, or empty\n"
 	     "  --width N       columns of the plots (default: the terminal's, else 100)\n"
@@ -210,8 +286,8 @@ static void help(void)
 
 const struct command cmd_report = {
 	.name = "report",
-	.usage = "report FILE... [--csv DIR] [--width N] [--ascii] [--fail-if EXPR]...",
-	.summary = "show a result again, with plots, or as tables",
+	.usage = "report FILE... [-o PAGE.html] [--csv DIR] [--width N] [--ascii] [--fail-if EXPR]...",
+	.summary = "show results again, with plots, as a page, or as tables",
 	.run = run,
 	.help = help,
 };

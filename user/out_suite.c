@@ -142,12 +142,13 @@ static void print_traffic(const struct suite_outcome *outcome, FILE *file)
 	table_print(file, &table);
 }
 
-/* "pl-router/wan0/0/tbf/10:" is "router wan0 tbf 10:" to a person who knows the lab. */
-static void queue_cell(struct table_row *row, unsigned int column, const char *id)
+/* "pl-router/wan0/0/tbf/10:" is "router wan0 0 tbf 10:" to a person who knows the lab. */
+static void queue_cell(struct table_row *row, unsigned int column, const struct suite_row *of)
 {
 	char text[TABLE_CELL_SIZE];
 
-	snprintf(text, sizeof(text), "%s", id[0] ? id : "-");
+	snprintf(text, sizeof(text), "%s",
+		 of->queue + (strlen(of->queue) > of->prefix ? of->prefix : 0));
 	for (char *at = text; (at = strchr(at, '/')); )
 		*at = ' ';
 	table_cell(row, column, "%s", text);
@@ -156,7 +157,7 @@ static void queue_cell(struct table_row *row, unsigned int column, const char *i
 static void print_queues(const struct suite_outcome *outcome, FILE *file)
 {
 	static const char *const titles[] = {
-		"waiting", "most of it in", "sojourn median", "p99", "max", "backlog max", "drops",
+		"waiting", "most of it in", "sojourn", "p99", "max", "backlog max", "drops",
 		"share"
 	};
 	char text[UNITS_TEXT];
@@ -170,7 +171,7 @@ static void print_queues(const struct suite_outcome *outcome, FILE *file)
 		if (!has_figures(of) || !of->queue[0] || !(row = table_add(&table)))
 			continue;
 		name_row(outcome, i, row);
-		queue_cell(row, 1, of->queue);
+		queue_cell(row, 1, of);
 		time_cell(row, 2, (double)of->sojourn.p50);
 		time_cell(row, 3, (double)of->sojourn.p99);
 		time_cell(row, 4, (double)of->sojourn.max);

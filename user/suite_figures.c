@@ -9,6 +9,7 @@
 #include "text.h"
 #include "units.h"
 
+#define TIMES_MOST	1000	/* more is a small number's fault */
 #define ALIKE		1.1	/* rates whose highest is so many times the lowest are alike */
 
 static bool has_figures(const struct suite_row *row)
@@ -122,6 +123,7 @@ int suite_row_fill(struct suite_row *row, const struct result *result, const str
 	snprintf(row->why, sizeof(row->why), "%s", result->incomplete_why);
 	snprintf(row->note, sizeof(row->note), "%s", result->note);
 	snprintf(row->phase, sizeof(row->phase), "%s", load->plan.name);
+	row->prefix = strlen(result->scenario.lab_prefix);
 	row->udp = result->scenario.load_proto == LOAD_UDP;
 	row->bidir = load->plan.direction == LOAD_BIDIR;
 	row->sent = load->sent;
@@ -271,7 +273,7 @@ void suite_conclude(const struct suite_row *rows, size_t count, char *text, size
 		text_add(&words, "The RTT rises least under %s (%s in the mean) and most under %s (%s",
 			 best->name, units_time_text(fmax(best->increase_ns, 0), a), worst->name,
 			 units_time_text(fmax(worst->increase_ns, 0), b));
-		if (best->increase_ns > 0)
+		if (best->increase_ns * TIMES_MOST > worst->increase_ns)
 			text_add(&words, ", %.3g times as much", worst->increase_ns / best->increase_ns);
 		text_add(&words, "%s%s).", worst->cause[0] ? ", in " : "", worst->cause);
 		add_rates(&words, rows, order, ranked);

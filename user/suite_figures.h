@@ -38,6 +38,7 @@ struct suite_row {
 	double bdp_bytes;		/* delivered times the mean RTT */
 	char cause[96];			/* id of the qdisc; "": none */
 	double share;			/* of the increase */
+	unsigned int prefix;		/* bytes of ids that are the lab's prefix */
 	char queue[96];			/* the qdisc in which most time was spent under load */
 	struct summary sojourn;		/* in it, ns */
 	__u64 drops, backlog_bytes_max;	/* in it */

@@ -1,0 +1,118 @@
+/* Documents ("sojourn/1") as series over one clock: seconds from the start of the first probe. */
+"use strict";
+
+function shortName(qdisc) {
+	return qdisc.netns + " " + (qdisc.path || qdisc.ifname + " " + qdisc.kind + " " + qdisc.handle);
+}
+
+function seconds(model, ns) {
+	return (ns - model.zero) / 1e9;
+}
+
+/* Probes in the order of sending; a lost one has no RTT. */
+function probeSeries(model) {
+	const probes = model.result.probes;
+
+	return {
+		at: probes.map((probe) => seconds(model, probe.sent_ns)),
+		rtt: probes.map((probe) => probe.lost ? null : probe.rtt_ns / 1e6),
+		lost: probes.map((probe) => probe.lost ? 0 : null),
+	};
+}
+
+/* One time axis for several lists of [time, value...]; where one has nothing there is a gap. */
+function joined(lists) {
+	return uPlot.join(lists.map((list) => [list.at, ...list.values]));
+}
+
+/* What a qdisc did in each slice, at its middle. */
+function sampleSeries(model, id) {
+	const samples = model.samples.get(id) || [];
+	const at = samples.map((sample) => seconds(model, (sample.begin_ns + sample.end_ns) / 2));
+	const had = (sample, ns) => sample.packets ? ns / 1e6 : null;
+
+	return {
+		at: at,
+		median: samples.map((sample) => had(sample, sample.sojourn_ns.p50)),
+		max: samples.map((sample) => had(sample, sample.sojourn_ns.max)),
+		backlog: samples.map((sample) => sample.backlog_bytes_max / 1024),
+		drops: samples.map((sample) => sample.drops || null),
+	};
+}
+
+function intervalSeries(model) {
+	const series = { at: [], rate: [] };
+
+	for (const load of model.result.loads || [])
+		for (const interval of load.iperf3 && load.iperf3.intervals || []) {
+			series.at.push(seconds(model, load.begin_ns) + (interval.start_s + interval.end_s) / 2);
+			series.rate.push(interval.bits_per_second / 1e6);
+		}
+	return series;
+}
+
+/* TCP's states of the flow with most bytes acknowledged in each instant: the load's senders. */
+function tcpSeries(model) {
+	const most = new Map();
+	const series = { at: [], srtt: [], cwnd: [] };
+	let top = 0;
+
+	for (const state of model.result.timeline.tcp_samples) {
+		const key = state.netns + state.local + state.local_port + state.remote_port;
+
+		most.set(key, Math.max(most.get(key) || 0, state.bytes_acked));
+		top = Math.max(top, state.bytes_acked);
+	}
+	for (const state of model.result.timeline.tcp_samples) {
+		const key = state.netns + state.local + state.local_port + state.remote_port;
+
+		if (most.get(key) < top / 100)
+			continue;
+		series.at.push(seconds(model, state.time_ns));
+		series.srtt.push(state.srtt_ns / 1e6);
+		series.cwnd.push(state.cwnd);
+	}
+	return series;
+}
+
+function retransmitSeries(model) {
+	const at = model.result.timeline.retransmits.map((event) => seconds(model, event.time_ns));
+
+	return { at: at, mark: at.map(() => 0) };
+}
+
+/* Qdiscs that packets waited in, those with the longest waits first. */
+function busyQdiscs(model) {
+	const longest = (id) => (model.samples.get(id) || [])
+		.reduce((most, sample) => Math.max(most, sample.packets ? sample.sojourn_ns.max : 0), 0);
+
+	return model.result.qdiscs.filter((qdisc) => qdisc.traced)
+		.map((qdisc) => ({ qdisc: qdisc, longest: longest(qdisc.id) }))
+		.filter((entry) => entry.longest > 0)
+		.sort((a, b) => b.longest - a.longest)
+		.map((entry) => entry.qdisc);
+}
+
+function modelOf(name, result) {
+	const model = { name: name, result: result, samples: new Map(), qdiscs: new Map() };
+	const first = result.probes.length ? result.probes[0].sent_ns : result.window.begin_ns;
+
+	model.zero = first;
+	for (const qdisc of result.qdiscs)
+		model.qdiscs.set(qdisc.id, qdisc);
+	for (const sample of result.timeline.qdisc_samples) {
+		if (!model.samples.has(sample.qdisc))
+			model.samples.set(sample.qdisc, []);
+		model.samples.get(sample.qdisc).push(sample);
+	}
+	model.idle = result.phases.find((phase) => phase.kind === "idle");
+	model.loads = result.phases.filter((phase) => phase.kind === "load");
+	model.title = result.suite ? result.suite.name + " " + result.suite.run : result.scenario.name;
+	return model;
+}
+
+function readDocuments() {
+	return [...document.querySelectorAll("script.document")]
+		.map((script) => JSON.parse(script.textContent))
+		.map((entry) => modelOf(entry.name, entry.result));
+}
