@@ -131,7 +131,7 @@ function axes(options) {
 
 	return [
 		{ ...common, values: axisText(options.xText), size: 28 },
-		{ ...common, values: axisText((value) => options.text(value, options.series[0])), size: 74 },
+		{ ...common, values: axisText((value) => options.text(value, options.series[0])), size: 88 },
 	];
 }
 

@@ -71,9 +71,12 @@ function showWhat(parent, model) {
 
 /* ---- the timeline ---- */
 
+/* All of them from the first probe to the end of the trace: one below the other, one clock. */
 function addTimePlot(holder, model, title, lists, series, text, choose) {
+	const whole = { at: [0, seconds(model, model.result.window.end_ns)], values: [] };
+
 	addPlot(holder, {
-		title: title, data: joined(lists), series: series, text: text, xText: secondsText,
+		title: title, data: joined([...lists, whole]), series: series, text: text, xText: secondsText,
 		model: model, sync: "time-" + model.key, choose: choose,
 		summary: series.map((one) => one.label).join(", ") + " over " + secondsText(seconds(model, model.result.window.end_ns)) + ".",
 	});
