@@ -183,6 +183,8 @@ static int up(int argc, char *argv[])
 	if (!code)
 		code = option_scenario(&cmd_lab, optind < argc ? argv[optind] : "bottleneck", set,
 				       set_count, &scenario);
+	if (!code && scenario.topology == LAB_NONE)
+		return command_fail(&cmd_lab, EXIT_USAGE, "lab up: this scenario has no lab");
 	return code ? code : make_guarded(&scenario);
 }
 

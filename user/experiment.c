@@ -30,6 +30,7 @@
 #include "ping.h"
 #include "scenario_lab.h"
 #include "signals.h"
+#include "target.h"
 #include "timeline.h"
 #include "tracer.h"
 #include "witness.h"
@@ -48,7 +49,9 @@ struct experiment {
 	const struct experiment_options *options;
 	const struct scenario *scenario;
 	struct result *result;
-	struct lab *lab;
+	struct lab *lab;		/* NULL: there is none */
+	struct target load_target, probe_target;	/* without a lab */
+	int own_netns;			/* descriptor of ours; -1: not opened */
 	struct tracer *tracer;
 	struct timeline *timeline;
 	struct child server, client, ping;
@@ -268,20 +271,49 @@ static unsigned int host_named(const struct experiment *run, const char *name)
 	return lab_plan_host(&run->scenario->plan, name);
 }
 
+static bool has_lab(const struct experiment *run)
+{
+	return run->scenario->topology != LAB_NONE;
+}
+
 static int netns_of(const struct experiment *run, const char *host)
 {
+	if (!has_lab(run))
+		return run->own_netns;
 	return lab_netns(run->lab, host_named(run, host));
 }
 
 static const char *address_of(const struct experiment *run, const char *host)
 {
+	if (!has_lab(run))
+		return host == run->scenario->probe_to ? run->probe_target.address :
+							 run->load_target.address;
 	return lab_address(run->lab, host_named(run, host), run->scenario->lab_ipv6);
 }
 
 /* Whose probes are followed: the namespace where ping runs. */
 static __u32 probing_netns(const struct experiment *run)
 {
+	if (!has_lab(run))
+		return netns_inode(run->own_netns);
 	return lab_netns_inode(run->lab, host_named(run, run->scenario->probe_from));
+}
+
+/* Instead of a lab: where we are, and whom we shall talk to, looked up once. */
+static int find_targets(struct experiment *run, struct error *error)
+{
+	const struct scenario *scenario = run->scenario;
+	struct result_host *host = &run->result->hosts[run->result->host_count++];
+
+	if (target_resolve(scenario->load_to, scenario->lab_ipv6, &run->load_target, error) ||
+	    target_resolve(scenario->probe_to, scenario->lab_ipv6, &run->probe_target, error))
+		return -1;
+	run->own_netns = netns_open_own(error);
+	if (run->own_netns < 0)
+		return -1;
+	host->netns = netns_inode(run->own_netns);
+	snprintf(host->role, sizeof(host->role), "client");
+	return 0;
 }
 
 static int build_lab(struct experiment *run, struct error *error)
@@ -289,6 +321,8 @@ static int build_lab(struct experiment *run, struct error *error)
 	const struct scenario *scenario = run->scenario;
 	struct lab_options options;
 
+	if (!has_lab(run))
+		return find_targets(run, error);
 	scenario_lab_options(scenario, &options);
 	if (guard_lab(run->options->guard, scenario->lab_prefix, error))
 		return -1;
@@ -306,6 +340,12 @@ static int open_namespaces(struct experiment *run, struct error *error)
 	size_t i;
 	int fd;
 
+	if (!options->netns && !has_lab(run)) {
+		run->netns[0].fd = run->own_netns;
+		run->netns[0].name = "";
+		run->netns_count = 1;
+		return 0;
+	}
 	if (!options->netns) {
 		for (i = 0; i < lab_host_count(run->lab); i++) {
 			run->netns[i].fd = lab_netns(run->lab, i);
@@ -355,15 +395,20 @@ static int start_tracer(struct experiment *run, struct error *error)
 		.tcp = true,
 		.sink = timeline_sink(run->timeline),
 	};
+	bool quiet = true;
 	size_t i;
 
 	for (i = 0; i < run->netns_count; i++)
 		wanted[i] = netns_inode(run->netns[i].fd);
 	if (!is_traced(run, client))
 		wanted[options.probe_netns_count++] = client;
-	run->tracer = witness_begin(&options, run->netns, run->netns_count, &run->before, error);
+	/* A host that others use may never be quiet. */
+	run->tracer = witness_begin(&options, run->netns, run->netns_count, &run->before,
+				    has_lab(run) ? NULL : &quiet, error);
 	if (!run->tracer)
 		return -1;
+	if (!quiet)
+		note_trouble(run, "packets moved when tracing began: what was queued then is not accounted for");
 	run->result->started_ns = clock_ns(CLOCK_MONOTONIC);
 	run->result->started_realtime_ns = clock_ns(CLOCK_REALTIME);
 	return 0;
@@ -374,7 +419,7 @@ static int start_ping(struct experiment *run, unsigned int count, struct error *
 	const struct scenario *scenario = run->scenario;
 	struct ping_options options = {
 		.target = address_of(run, scenario->probe_to),
-		.ipv6 = scenario->lab_ipv6,
+		.ipv6 = has_lab(run) ? scenario->lab_ipv6 : run->probe_target.ipv6,
 		.interval_ns = scenario->probe_interval_ns,
 		.count = count,
 		.size = scenario->probe_size,
@@ -389,7 +434,7 @@ static int start_load(struct experiment *run, const struct phase *phase, struct 
 	const struct scenario *scenario = run->scenario;
 	struct iperf3_options options = {
 		.server = address_of(run, scenario->load_to),
-		.port = scenario->load_port,
+		.port = run->load_target.port ? run->load_target.port : scenario->load_port,
 		.proto = scenario->load_proto,
 		.direction = phase->plan.direction,
 		.seconds = scenario->load_ns / SECOND_NS,
@@ -557,6 +602,8 @@ static int read_ping(struct experiment *run, struct ping_result *pings, struct e
 
 static int start_server(struct experiment *run, struct error *error)
 {
+	if (!has_lab(run))
+		return 0;
 	return iperf3_start_server(&run->server, netns_of(run, run->scenario->load_to),
 				   run->iperf3_path, run->scenario->load_port, SERVER_START_MS,
 				   error);
@@ -842,6 +889,8 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	qdisc_tree_free(&run->after);
 	ping_result_free(&run->pings);
 	ping_result_free(&run->pings_restored);
+	if (run->own_netns >= 0)
+		close(run->own_netns);
 	/* A second Ctrl-C has come too late to end anything sooner. */
 	while (interrupted(run, NULL))
 		;
@@ -873,6 +922,7 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 		.scenario = options->scenario,
 		.result = result,
 		.signals = -1,
+		.own_netns = -1,
 		.server = { .pidfd = -1, .out = -1, .err = -1 },
 		.client = { .pidfd = -1, .out = -1, .err = -1 },
 		.ping = { .pidfd = -1, .out = -1, .err = -1 },

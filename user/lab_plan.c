@@ -105,12 +105,13 @@ static void fill_end(struct lab_end *end, const struct fixed_end *fixed)
 
 void lab_plan_fill(struct lab_plan *plan, enum lab_topology topology)
 {
-	const struct topology *fixed = &topologies[topology];
+	const struct topology *fixed;
 	unsigned int i;
 
 	memset(plan, 0, sizeof(*plan));
-	if (topology == LAB_PLANNED)
+	if (topology == LAB_PLANNED || topology == LAB_NONE)
 		return;
+	fixed = &topologies[topology];
 	plan->host_count = fixed->host_count;
 	for (i = 0; i < plan->host_count; i++)
 		fill_host(&plan->hosts[i], &fixed->hosts[i]);

@@ -16,8 +16,9 @@
 /*
  * bottleneck: client - router - server. office: client - gateway - modem -
  * server; the gateway is the office's router. planned: what a scenario's file describes.
+ * none: no lab, the loads and probes go from here to a real host.
  */
-enum lab_topology { LAB_BOTTLENECK, LAB_OFFICE, LAB_PLANNED };
+enum lab_topology { LAB_BOTTLENECK, LAB_OFFICE, LAB_PLANNED, LAB_NONE };
 
 /* The hosts of the built-in topologies. */
 enum lab_host { LAB_CLIENT, LAB_ROUTER, LAB_SERVER, LAB_MODEM };
@@ -90,7 +91,7 @@ struct lab_plan {
 	struct lab_tree trees[LAB_TREES];
 };
 
-/* The plan of a built-in topology, without trees; LAB_PLANNED: an empty one. */
+/* The plan of a built-in topology, without trees; for the others an empty one. */
 void lab_plan_fill(struct lab_plan *plan, enum lab_topology topology);
 
 /* Index of the host of that name, or -1. */

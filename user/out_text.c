@@ -153,6 +153,8 @@ static void print_qdisc_words(FILE *stream, const struct scenario *scenario)
 		print_modem_words(stream, "20: on wan0", scenario, &scenario->up);
 		print_modem_words(stream, "30: on lan0", scenario, &scenario->down);
 	}
+	if (scenario->topology == LAB_NONE)
+		fprintf(stream, "no lab, to %s", scenario->load_to);
 	print_trees(stream, scenario);
 	if (scenario_has_own_trees(scenario))
 		return;

@@ -91,8 +91,8 @@ static const struct key keys[] = {
 	  "of the client: what it sends is read there, what it receives written there" },
 	{ "load.from", "client", KEY_WORD, AT(load_from), 1, SIZE(load_from), LOWER "-_",
 	  "the host where iperf3's client runs" },
-	{ "load.to", "server", KEY_WORD, AT(load_to), 1, SIZE(load_to), LOWER "-_",
-	  "the host where its server runs" },
+	{ "load.to", "server", KEY_PATH, AT(load_to), 1, SIZE(load_to), NULL,
+	  "the host where its server runs; lab=none: HOST[:PORT] of one that runs already" },
 	{ "qdisc.kind", "tbf", KEY_WORD, AT(qdisc_kind), 1, SIZE(qdisc_kind), LOWER "_",
 	  "qdisc under test, on wan0 of the router or gateway" },
 	{ "qdisc.rate", "10mbit", KEY_RATE, AT(qdisc_rate), 8, 1000000000000, NULL,
@@ -125,8 +125,8 @@ static const struct key keys[] = {
 	  "ping's payload in bytes" },
 	{ "probe.from", "client", KEY_WORD, AT(probe_from), 1, SIZE(probe_from), LOWER "-_",
 	  "the host where ping runs" },
-	{ "probe.to", "server", KEY_WORD, AT(probe_to), 1, SIZE(probe_to), LOWER "-_",
-	  "the host that it pings" },
+	{ "probe.to", "server", KEY_PATH, AT(probe_to), 1, SIZE(probe_to), NULL,
+	  "the host that it pings; lab=none: the one of load.to unless set" },
 	{ "restored.count", "20", KEY_COUNT, AT(restored_count), 0, 65535, NULL,
 	  "pings with the qdisc under test removed" },
 	{ "lab.prefix", "pl-", KEY_WORD, AT(lab_prefix), 1, 21, LOWER "-",
@@ -268,7 +268,7 @@ bool scenario_has_own_trees(const struct scenario *scenario)
 {
 	const struct lab_plan *plan = &scenario->plan;
 
-	return scenario->topology == LAB_PLANNED ||
+	return scenario->topology == LAB_PLANNED || scenario->topology == LAB_NONE ||
 	       lab_plan_tree(plan, plan->hosts[LAB_ROUTER].name, "wan0");
 }
 
@@ -518,6 +518,22 @@ static int unknown_key(const struct scenario *scenario, const char *name, struct
 			 "unknown key \"%s\": `sojourn help run` lists all of them", name);
 }
 
+/* "lab=none": nothing is built, the keys of the qdiscs under test are gone with it. */
+static int set_lab(struct scenario *scenario, const char *value, struct error *error)
+{
+	if (strcmp(value, "none"))
+		return error_set(error, EXIT_USAGE,
+				 "lab=%s cannot be: it takes none; a lab of its own is described under headings (docs/scenario.md)",
+				 value);
+	if (scenario->topology == LAB_PLANNED || scenario->plan.tree_count)
+		return error_set(error, EXIT_USAGE,
+				 "lab=none: the scenario describes hosts or qdiscs, which are a lab's");
+	scenario->topology = LAB_NONE;
+	lab_plan_fill(&scenario->plan, LAB_NONE);
+	snprintf(scenario->name, sizeof(scenario->name), "none");
+	return 0;
+}
+
 static int does_not_apply(const struct scenario *scenario, const struct key *key,
 			  struct error *error)
 {
@@ -544,6 +560,10 @@ int scenario_set(struct scenario *scenario, const char *assignment, struct error
 	memcpy(name, assignment, equals - assignment);
 	name[equals - assignment] = '\0';
 	key = find_key(name);
+	if (!strcmp(name, "lab"))
+		return set_lab(scenario, equals + 1, error);
+	if (!key && scenario_is_tree_key(name) && scenario->topology == LAB_NONE)
+		return error_set(error, EXIT_USAGE, "%s: without a lab no qdisc is set", name);
 	if (!key && scenario_is_tree_key(name))
 		return scenario_set_tree(&scenario->plan, name, equals + 1, error);
 	if (!key)
@@ -776,8 +796,24 @@ static int check_pair(const struct scenario *scenario, const char *group, const 
 	return 0;
 }
 
-static int check_hosts(const struct scenario *scenario, struct error *error)
+/* Without a lab: somewhere to go; qdiscs that are not ours are not taken off. */
+static int check_target(struct scenario *scenario, struct error *error)
 {
+	if (!assigned(scenario, "load.to"))
+		return error_set(error, EXIT_USAGE,
+				 "lab=none: set load.to=HOST[:PORT], where an iperf3 server runs");
+	if (!assigned(scenario, "probe.to"))
+		snprintf(scenario->probe_to, sizeof(scenario->probe_to), "%s", scenario->load_to);
+	scenario->restored_count = 0;
+	return 0;
+}
+
+static int check_hosts(struct scenario *scenario, struct error *error)
+{
+	if (scenario->topology == LAB_NONE)
+		return check_target(scenario, error);
+	if (lab_plan_check(&scenario->plan, error))
+		return -1;
 	return check_pair(scenario, "load", scenario->load_from, scenario->load_to, error) ||
 	       check_pair(scenario, "probe", scenario->probe_from, scenario->probe_to, error) ?
 	       -1 : 0;
@@ -785,7 +821,7 @@ static int check_hosts(const struct scenario *scenario, struct error *error)
 
 int scenario_check(struct scenario *scenario, struct error *error)
 {
-	if (lab_plan_check(&scenario->plan, error) || check_hosts(scenario, error) ||
+	if (check_hosts(scenario, error) ||
 	    check_qdiscs(scenario, error) || check_load(scenario, error))
 		return -1;
 	if (assigned(scenario, "probe.count"))

@@ -47,7 +47,7 @@ struct scenario {
 	unsigned int load_dscp;		/* load.dscp 0 */
 	char load_file[SCENARIO_PATH_SIZE];	/* load.file "": iperf3's data come from memory */
 	char load_from[LAB_WORD_SIZE];	/* load.from client: where iperf3's client runs */
-	char load_to[LAB_WORD_SIZE];	/* load.to server */
+	char load_to[SCENARIO_PATH_SIZE];	/* load.to server; without a lab HOST[:PORT] */
 	char qdisc_kind[16];		/* qdisc.kind tbf */
 	__u64 qdisc_rate;		/* qdisc.rate 10mbit */
 	__u64 qdisc_burst;		/* qdisc.burst 32kb */
@@ -57,7 +57,7 @@ struct scenario {
 	unsigned int probe_count;	/* probe.count 260 */
 	unsigned int probe_size;	/* probe.size 56 */
 	char probe_from[LAB_WORD_SIZE];	/* probe.from client */
-	char probe_to[LAB_WORD_SIZE];	/* probe.to server */
+	char probe_to[SCENARIO_PATH_SIZE];	/* probe.to server; the same */
 	unsigned int restored_count;	/* restored.count 20 */
 	char lab_prefix[24];		/* lab.prefix pl- */
 	bool lab_ipv6;			/* lab.ipv6 false: probe and load over IPv4 */

@@ -252,12 +252,23 @@ static int set_section_key(struct reader *reader, const char *name, const char *
 
 /* ---- headings ---- */
 
-/* The first host or link that a file describes makes the lab one of its own. */
-static int plan_lab(struct reader *reader)
+/* After the file, without its folder and what its name ends with. */
+static void name_scenario(struct reader *reader)
 {
 	struct scenario *scenario = reader->scenario;
 	const char *slash = strrchr(reader->file->name, '/');
 	const char *base = slash ? slash + 1 : reader->file->name;
+	size_t length = strcspn(base, ".");
+
+	if (length >= sizeof(scenario->name))
+		length = sizeof(scenario->name) - 1;
+	snprintf(scenario->name, sizeof(scenario->name), "%.*s", (int)length, base);
+}
+
+/* The first host or link that a file describes makes the lab one of its own. */
+static int plan_lab(struct reader *reader)
+{
+	struct scenario *scenario = reader->scenario;
 
 	if (scenario->topology == LAB_PLANNED)
 		return 0;
@@ -266,9 +277,7 @@ static int plan_lab(struct reader *reader)
 			    "a lab of one's own takes no \"scenario = \" and no qdisc before its hosts");
 	scenario->topology = LAB_PLANNED;
 	lab_plan_fill(&scenario->plan, LAB_PLANNED);
-	snprintf(scenario->name, sizeof(scenario->name), "%.*s",
-		 (int)(strcspn(base, ".") < sizeof(scenario->name) - 1 ? strcspn(base, ".") :
-		       sizeof(scenario->name) - 1), base);
+	name_scenario(reader);
 	return 0;
 }
 
@@ -374,6 +383,19 @@ static int set_base(struct reader *reader, const char *name)
 	return scenario_builtin(reader->scenario, name, &inner) ? ini_file_fail(reader->file, "%s", inner.text) : 0;
 }
 
+/* A scenario of its own too: it has the file's name. */
+static int set_no_lab(struct reader *reader, const char *value)
+{
+	char assignment[2 * INI_LINE_MAX];
+	struct error inner;
+
+	snprintf(assignment, sizeof(assignment), "lab=%s", value);
+	if (scenario_set(reader->scenario, assignment, &inner))
+		return ini_file_fail(reader->file, "%s", inner.text);
+	name_scenario(reader);
+	return 0;
+}
+
 static int take_key(struct ini_file *file, const char *key, const char *value)
 {
 	struct reader *reader = file->context;
@@ -384,6 +406,8 @@ static int take_key(struct ini_file *file, const char *key, const char *value)
 		return set_section_key(reader, key, value);
 	if (!reader->group[0] && !strcmp(key, "scenario"))
 		return set_base(reader, value);
+	if (!reader->group[0] && !strcmp(key, "lab"))
+		return set_no_lab(reader, value);
 	snprintf(assignment, sizeof(assignment), "%s%s%s=%s", reader->group,
 		 reader->group[0] ? "." : "", key, value);
 	reader->assigned = true;

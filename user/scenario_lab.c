@@ -227,6 +227,8 @@ int scenario_lab_json(const struct scenario *scenario, struct cJSON *object)
 
 	if (plan->tree_count && trees_json(plan, object))
 		return -1;
+	if (scenario->topology == LAB_NONE)
+		return cJSON_AddStringToObject(object, "lab", "none") ? 0 : -1;
 	if (scenario->topology != LAB_PLANNED)
 		return 0;
 	lab = cJSON_AddObjectToObject(object, "lab");
@@ -274,8 +276,12 @@ void scenario_lab_from_json(struct scenario *scenario, const struct json *object
 {
 	struct json lab = json_member(object, "lab"), array = json_member(object, "qdiscs"), item;
 
-	if (lab.item)
+	if (cJSON_IsString(lab.item)) {
+		lab_plan_fill(&scenario->plan, LAB_NONE);
+		scenario->topology = LAB_NONE;
+	} else if (lab.item) {
 		plan_from_json(scenario, &lab);
+	}
 	json_count(&array, LAB_TREES);
 	for (item = json_first(&array); item.item && !item.reader->failed;
 	     item = json_next(&item))

@@ -57,12 +57,13 @@ int witness_read(struct qdisc_tree *tree, const struct witness_netns *netns, siz
 
 struct tracer *witness_begin(const struct tracer_options *options,
 			     const struct witness_netns *netns, size_t count,
-			     struct qdisc_tree *before, struct error *error)
+			     struct qdisc_tree *before, bool *quiet, struct error *error)
 {
 	struct tracer *tracer;
 	unsigned int tries;
+	bool still;
 
-	for (tries = 0; tries < BEGIN_TRIES; tries++) {
+	for (tries = 1; tries <= BEGIN_TRIES; tries++) {
 		tracer = tracer_open(options, error);
 		if (!tracer)
 			return NULL;
@@ -71,7 +72,10 @@ struct tracer *witness_begin(const struct tracer_options *options,
 			return NULL;
 		}
 		sleep_ms(BEGIN_QUIET_MS);
-		if (!moved(tracer) && !backlog(before))
+		still = !moved(tracer) && !backlog(before);
+		if (quiet)
+			*quiet = still;
+		if (still || (quiet && tries == BEGIN_TRIES))
 			return tracer;
 		qdisc_tree_free(before);
 		tracer_close(tracer);

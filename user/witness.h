@@ -27,12 +27,13 @@ int witness_read(struct qdisc_tree *tree, const struct witness_netns *netns, siz
 /*
  * Open and attach a tracer and read the trees, such that no packet that the
  * kernel had counted by then is in the tracer's counters, and none waits: for
- * 50 ms nothing may move. Where packets come it starts anew, ten times. NULL and
- * error (EXIT_CANNOT) where the namespaces do not fall quiet for long enough.
+ * 50 ms nothing may move. Where packets come it starts anew, ten times. Where the
+ * namespaces do not fall quiet for long enough *quiet is false; with quiet NULL that is an
+ * error (EXIT_CANNOT). NULL and error.
  */
 struct tracer *witness_begin(const struct tracer_options *options,
 			     const struct witness_netns *netns, size_t count,
-			     struct qdisc_tree *before, struct error *error);
+			     struct qdisc_tree *before, bool *quiet, struct error *error);
 
 /*
  * Read the trees at a moment without packets, one at which the tracer counts the same

@@ -180,7 +180,7 @@ static int begin(struct window *window, struct qdisc_tree *before, struct error 
 	};
 
 	window->tracer = witness_begin(&options, window->netns, window->netns_count, before,
-				       error);
+				       NULL, error);
 	return window->tracer ? 0 : -1;
 }
 
