@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "out_suite.h"
+#include "result_terms.h"
 #include "table.h"
 #include "units.h"
 
@@ -78,7 +79,7 @@ static void print_rtts(const struct suite_outcome *outcome, FILE *file)
 		time_cell(row, 1, of->idle_ns);
 		if (of->rtt.count)
 			box_cells(row, &of->rtt);
-		table_cell(row, 9, "%s", shape_name(of->shape.kind));
+		table_cell(row, 9, "%s", shape_names[of->shape.name]);
 	}
 	table_print(file, &table);
 }
@@ -362,7 +363,7 @@ static void add_figures(cJSON *object, const struct suite_row *row)
 	add_text(object, "grade", row->grade);
 	add_double(object, "rpm", row->rpm);
 	shape = cJSON_AddObjectToObject(object, "shape");
-	cJSON_AddStringToObject(shape, "name", shape_name(row->shape.kind));
+	cJSON_AddStringToObject(shape, "name", shape_names[row->shape.name]);
 	cJSON_AddStringToObject(shape, "why", row->shape.why);
 }
 

@@ -134,7 +134,8 @@ int suite_row_fill(struct suite_row *row, const struct result *result, const str
 	row->cwnd_max = (double)load->cwnd.max;
 	snprintf(row->grade, sizeof(row->grade), "%s", grade ? grade : "");
 	row->rpm = responsiveness_rpm(result, load);
-	if (fill_rtt(row, result, load) || shape_of_phase(result, load, &row->shape))
+	row->shape = load->load.shape;
+	if (fill_rtt(row, result, load))
 		return -1;
 	row->increase_ns = row->rtt.count ? row->rtt.mean - row->idle_ns : 0;
 	fill_traffic(row, result, load);
