@@ -19,7 +19,7 @@
 #define SMOOTH_POINTS_MIN	30	/* are left of those that are smoothed */
 #define DRAINED			0.1	/* of the height: the queue is as good as empty */
 #define DRAINING		0.9	/* of what the drain still takes: a point waits at least so long */
-#define DRAIN_NOISE		4	/* standard deviations less are noise */
+#define DRAIN_NOISE		6	/* so many standard deviations less are noise, of both ends */
 #define LATE			0.9	/* the last tenth of the load */
 
 struct swing {
@@ -65,7 +65,7 @@ static double time_of(const struct work *work, size_t point)
 	return (double)(__s64)(timeline->points[point].time_ns - timeline->begin_ns);
 }
 
-/* ---- noise, and the end of the load ---- */
+/* ---- smoothing ---- */
 
 /*
  * How far points scatter (standard deviation) around the line through their neighbours. Half of
@@ -81,45 +81,21 @@ static double find_noise(struct work *work, size_t count)
 	return 1.4826 * median(work->scratch, count - 2) / sqrt(1.5);
 }
 
-/*
- * Index of the first point behind the load. When the sender stops, the queue drains at its rate:
- * a probe sent t later waits t less, until it is empty. Back from the last point that still
- * waits, those belong to the drain that wait as long as it then takes.
- */
-static size_t find_end(const struct work *work, double height_ns, double noise)
+/* The same of medians of so many such points; fewer than three are none. */
+static double noise_of_medians(double noise, size_t width)
 {
-	double window = (double)(work->timeline->end_ns - work->timeline->begin_ns), empty;
-	size_t i = work->load_count;
-
-	while (i > 0 && work->heights[i - 1] < DRAINED * height_ns)
-		i--;
-	if (!i || time_of(work, i - 1) + 2 * height_ns < window)
-		return work->load_count;
-	for (empty = time_of(work, i - 1) + work->heights[i - 1]; i > 1; i--)
-		if (work->heights[i - 1] + DRAIN_NOISE * noise <
-		    DRAINING * (empty - time_of(work, i - 1)))
-			break;
-	return time_of(work, i - 1) < window / 2 ? work->load_count : i;
-}
-
-/* ---- smoothing ---- */
-
-static double median_of_three(double a, double b, double c)
-{
-	return fmax(fmin(a, b), fmin(fmax(a, b), c));
+	return 1.25 * noise / sqrt((double)(width < 3 ? 3 : width));
 }
 
 /*
- * How far apart the highest and the lowest of so many medians of width points are by noise alone,
- * where the points scatter by noise: the mean range of a normal variable (Cramér 1946, 28.6).
- * Fewer than three points are none.
+ * How far apart the highest and the lowest of count points are by noise alone: the mean range of
+ * a normal variable (Cramér 1946, 28.6). count is two at least.
  */
-static double reach_of_noise(double noise, size_t count, size_t width)
+static double reach_of_noise(double noise, size_t count)
 {
-	double scatter = 1.25 * noise / sqrt((double)(width < 3 ? 3 : width));
-	double l = log((double)count / (double)width), most = sqrt(2 * l);
+	double l = log((double)count), most = sqrt(2 * l);
 
-	return 2 * scatter * (most - (log(l) + log(4 * M_PI)) / (2 * most));
+	return 2 * noise * (most - (log(l) + log(4 * M_PI)) / (2 * most));
 }
 
 /* As many points as it takes for the noise to be no swing, while enough remain. */
@@ -127,27 +103,33 @@ static size_t choose_width(size_t count, double noise, double height_ns)
 {
 	size_t most = count / SMOOTH_POINTS_MIN, width = 1;
 
-	while (width + 2 <= most && reach_of_noise(noise, count, width) > SWING_HEIGHT * height_ns)
+	while (width + 2 <= most &&
+	       reach_of_noise(noise_of_medians(noise, width), count / width) >
+		       SWING_HEIGHT * height_ns)
 		width += 2;
 	return width;
 }
 
+static double median_of_three(double a, double b, double c)
+{
+	return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
 /*
- * Add the points from begin to before end to the smooth line: medians of each width points in a
- * row, the last of up to half as many more: few would scatter more. Of one, with its
- * neighbours, so that no single one is seen.
+ * The smooth line: medians of each width points in a row, the last of up to half as many more:
+ * few would scatter more. Of one, with its neighbours, so that no single one is seen.
  */
-static void smooth(struct work *work, size_t begin, size_t end, size_t width)
+static void smooth(struct work *work, size_t width)
 {
 	const double *heights = work->heights;
-	size_t from, length;
+	size_t end = work->all_count, from, length;
 	double height;
 
-	for (from = begin; from < end; from += length) {
+	for (from = 0; from < end; from += length) {
 		length = 2 * (end - from) < 3 * width ? end - from : width;
 		if (width > 1)
 			height = median_of_copy(work, heights + from, length);
-		else if (from == 0 || from + 1 == work->all_count)
+		else if (from == 0 || from + 1 == end)
 			height = heights[from];
 		else
 			height = median_of_three(heights[from - 1], heights[from],
@@ -156,6 +138,31 @@ static void smooth(struct work *work, size_t begin, size_t end, size_t width)
 			(time_of(work, from) + time_of(work, from + length - 1)) / 2;
 		work->smooth[work->smooth_all++] = height;
 	}
+}
+
+/* ---- the end of the load ---- */
+
+/*
+ * How many points of the smooth line belong to the load. When the sender stops, the queue drains
+ * at its rate: a probe sent t later waits t less, until it is empty. Back from the last point
+ * that still waits, those belong to the drain that wait as long as it then takes.
+ */
+static size_t find_end(const struct work *work, double height_ns, double noise)
+{
+	double window = (double)(work->timeline->end_ns - work->timeline->begin_ns), empty;
+	const double *line = work->smooth, *times = work->times;
+	size_t count = work->smooth_all, i;
+
+	while (count > 1 && times[count - 1] >= window)
+		count--;
+	for (i = count; i > 1 && line[i - 1] < DRAINED * height_ns;)
+		i--;
+	if (times[i - 1] + 2 * height_ns < window)
+		return count;
+	for (empty = times[i - 1] + line[i - 1]; i > 1; i--)
+		if (line[i - 1] + DRAIN_NOISE * noise < DRAINING * (empty - times[i - 1]))
+			break;
+	return times[i - 1] < window / 2 ? count : i;
 }
 
 /* ---- swings ---- */
@@ -377,18 +384,17 @@ static int prepare(struct work *work, const struct shape_timeline *timeline)
 
 static int measure_load(struct work *work, struct shape_figures *figures)
 {
-	double noise = find_noise(work, work->load_count), least;
 	double height_ns = percentile_of_copy(work, work->heights, work->load_count, 95);
-	size_t end = find_end(work, height_ns, noise), width;
+	double noise = find_noise(work, work->load_count), least;
+	size_t width = choose_width(work->load_count, noise, height_ns);
 
-	figures->load_ns = time_of(work, end - 1);
-	figures->height_ns = percentile_of_copy(work, work->heights, end, 95);
-	width = choose_width(end, noise, figures->height_ns);
-	smooth(work, 0, end, width);
-	work->smooth_count = work->smooth_all;
-	smooth(work, end, work->all_count, width);
+	smooth(work, width);
+	noise = noise_of_medians(noise, width);
+	work->smooth_count = find_end(work, height_ns, noise);
+	figures->load_ns = work->times[work->smooth_count - 1];
 	figures->height_ns = percentile_of_copy(work, work->smooth, work->smooth_count, 95);
-	least = fmax(SWING_HEIGHT * figures->height_ns, reach_of_noise(noise, end, width));
+	least = fmax(SWING_HEIGHT * figures->height_ns,
+		     reach_of_noise(noise, work->load_count / width));
 	find_swings(work, fmax(least, figures->tolerance_ns));
 	measure_travel(work, figures);
 	measure_thirds(work, figures);

@@ -29,6 +29,7 @@ struct made_up {
 	const struct course *course;
 	size_t points;		/* probes in the load */
 	double load_s;
+	double lingers_s;	/* the client ends so long after the last packet was sent */
 	double base_ns;
 	double noise;		/* standard deviation, of height_ns */
 	double lost;		/* share of the probes, and one gap of twice that of the load */
@@ -90,7 +91,8 @@ static inline struct shape_timeline make_timeline(const struct made_up *made_up)
 					    sizeof(*points));
 	struct shape_timeline timeline = {
 		.points = points, .begin_ns = 100 * SECOND,
-		.end_ns = 100 * SECOND + (uint64_t)(made_up->load_s * 1e9),
+		.end_ns = 100 * SECOND +
+			  (uint64_t)((made_up->load_s + made_up->lingers_s) * 1e9),
 		.base_ns = made_up->base_ns, .spread_ns = 0.02 * made_up->base_ns,
 	};
 	uint64_t random = made_up->seed;

@@ -100,7 +100,7 @@ static void test_courses_without_noise(void **state)
 		}
 }
 
-/* A tenth of the height; teeth of a third of it need more points to be seen in that. */
+/* Up to a tenth of the height; teeth of a third of it need more points to be seen in that. */
 static void test_courses_with_noise(void **state)
 {
 	size_t i;
@@ -192,6 +192,105 @@ static void test_boundaries_between_neighbours(void **state)
 	assert_int_not_equal(name_of(course_flat, 60 * MS, 0.7, 0, 200), SHAPE_FLAT);
 }
 
+/* The largest of a millisecond, a tenth of the base, three times how far that strays. */
+static void test_what_is_at_the_base(void **state)
+{
+	struct course course = { course_fill, 2.5 * MS, 0.1, 0, 0 };
+	struct made_up made_up = { .course = &course, .points = 100, .load_s = 10,
+				   .base_ns = 2 * MS, .noise = 0.005, .seed = 9 };
+	struct shape_timeline timeline;
+	struct shape_figures figures;
+	struct shape shape;
+
+	(void)state;
+	assert_int_equal(find(&made_up, NULL).name, SHAPE_PLATEAU);
+	made_up.base_ns = 30 * MS;
+	assert_int_equal(find(&made_up, NULL).name, SHAPE_FLAT);
+	made_up.base_ns = 2 * MS;
+	timeline = make_timeline(&made_up);
+	timeline.spread_ns = 1 * MS;
+	assert_int_equal(shape_find(&timeline, &shape, &figures), 0);
+	assert_int_equal(shape.name, SHAPE_FLAT);
+	assert_true(fabs(figures.tolerance_ns - 3 * MS) < 1);
+	free((void *)timeline.points);
+}
+
+/* A sawtooth as the rule wants it, with all that it needs and no more. */
+static struct shape_figures sawtooth_figures(void)
+{
+	return (struct shape_figures){
+		.count = 100, .tolerance_ns = 1 * MS, .at_base = 0.02, .above_row = 98,
+		.early_row = 90, .early_peak_ns = 200 * MS, .late_peak_ns = 190 * MS,
+		.height_ns = 200 * MS, .rises = 3, .falls = 2, .sharp_falls = 2, .sharp = 1,
+		.falling = 0.2, .fall_ns = 60 * MS, .low_ns = 140 * MS, .upward = 0.2,
+		.first_rise = 0.5, .second_third_ns = 170 * MS, .last_third_ns = 170 * MS,
+		.settled_ns = 170 * MS, .settled_low_ns = 130 * MS, .settled_high_ns = 195 * MS,
+		.end_ns = 180 * MS, .drain_points = 3, .drain_time_ns = 160 * MS,
+	};
+}
+
+static void test_rule_of_the_sawtooth(void **state)
+{
+	struct shape_figures figures = sawtooth_figures();
+
+	(void)state;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_SAWTOOTH);
+	figures.falling = 0.8;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+	figures = sawtooth_figures();
+	figures.sharp = 0.6;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+	/* one fall, and no rise behind it */
+	figures = sawtooth_figures();
+	figures.falls = figures.sharp_falls = figures.rises = 1;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_SAWTOOTH);
+	figures.first_rise = 0.2;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+	figures.first_rise = 0.5;
+	figures.fall_ns = 130 * MS;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+	figures.fall_ns = 30 * MS;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+}
+
+static void test_rule_of_the_others(void **state)
+{
+	struct shape_figures figures = sawtooth_figures();
+
+	(void)state;
+	/* what falls back to less than three quarters has not risen to the end */
+	figures.falls = figures.sharp_falls = 0;
+	figures.rises = 1;
+	figures.upward = 1;
+	figures.second_third_ns = 100 * MS;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_TRIANGLE);
+	/* some points on the way down, but too fast for a queue that drains */
+	figures.drain_time_ns = 60 * MS;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_RAMP);
+	figures.end_ns = 140 * MS;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+	/* a tenth of what came before it may stray as it likes */
+	figures.settled_ns = 20 * MS;
+	figures.settled_low_ns = 10 * MS;
+	figures.settled_high_ns = 28 * MS;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_PLATEAU);
+	figures.settled_high_ns = 32 * MS;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+	/* above the base for four probes in a row, or for a twentieth of all */
+	figures.at_base = 0.9;
+	figures.above_row = 5;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_FLAT);
+	figures.above_row = 6;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_CHAOTIC);
+	figures.count = 40;
+	figures.above_row = 4;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_FLAT);
+	/* a first peak, and nothing after it */
+	figures.above_row = 10;
+	figures.settled_low_ns = figures.settled_ns = figures.settled_high_ns = 0;
+	assert_int_equal(shape_of_figures(&figures), SHAPE_FLAT);
+}
+
 static void test_too_few_points(void **state)
 {
 	struct course course = { course_fill, 400 * MS, 0.1, 0, 0 };
@@ -237,7 +336,7 @@ static void test_figures_of_a_sawtooth(void **state)
 static void test_figures_of_a_triangle(void **state)
 {
 	struct course course = { course_fill, 600 * MS, 0.9, 0, 0 };
-	struct made_up made_up = { .course = &course, .points = 500, .load_s = 5,
+	struct made_up made_up = { .course = &course, .points = 500, .load_s = 5, .lingers_s = 0.6,
 				   .base_ns = 0.06 * MS, .noise = 0.001, .seed = 3 };
 	struct shape_figures figures;
 	struct shape shape = find(&made_up, &figures);
@@ -250,10 +349,28 @@ static void test_figures_of_a_triangle(void **state)
 	assert_true(figures.drain_points >= 46 && figures.drain_points <= 50);
 	/* a load that ends where nobody looks any more */
 	made_up.ends = true;
+	made_up.lingers_s = 0;
 	shape = find(&made_up, &figures);
 	assert_int_equal(shape.name, SHAPE_RAMP);
 	assert_true(isnan(figures.drain_time_ns));
 	assert_non_null(strstr(shape.why, "nothing shows how it drains"));
+}
+
+/* Where the load ends is found in spite of noise: of 150 ms, while 1.5 s drain. */
+static void test_end_of_a_noisy_load(void **state)
+{
+	struct course course = { course_fill, 1500 * MS, 1, 0, 0 };
+	struct made_up made_up = { .course = &course, .points = 5000, .load_s = 10,
+				   .lingers_s = 1.5, .base_ns = 0.06 * MS, .noise = 0.1 };
+	struct shape_figures figures;
+	unsigned int seed;
+
+	(void)state;
+	for (seed = 0; seed < SEEDS; seed++) {
+		made_up.seed = seed;
+		assert_int_equal(find(&made_up, &figures).name, SHAPE_TRIANGLE);
+		assert_true(figures.load_ns > 9.3 * SECOND && figures.load_ns < 10.1 * SECOND);
+	}
 }
 
 int main(void)
@@ -264,9 +381,13 @@ int main(void)
 		cmocka_unit_test(test_courses_with_gaps),
 		cmocka_unit_test(test_chance_is_chaotic),
 		cmocka_unit_test(test_boundaries_between_neighbours),
+		cmocka_unit_test(test_what_is_at_the_base),
+		cmocka_unit_test(test_rule_of_the_sawtooth),
+		cmocka_unit_test(test_rule_of_the_others),
 		cmocka_unit_test(test_too_few_points),
 		cmocka_unit_test(test_figures_of_a_sawtooth),
 		cmocka_unit_test(test_figures_of_a_triangle),
+		cmocka_unit_test(test_end_of_a_noisy_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
