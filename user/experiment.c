@@ -29,6 +29,7 @@
 #include "phase.h"
 #include "ping.h"
 #include "scenario_lab.h"
+#include "side_loads.h"
 #include "signals.h"
 #include "target.h"
 #include "timeline.h"
@@ -55,6 +56,8 @@ struct experiment {
 	struct tracer *tracer;
 	struct timeline *timeline;
 	struct child server, client, ping;
+	struct side_loads sides;
+	struct target side_targets[SCENARIO_SIDE_LOADS];
 	unsigned int loads;		/* that are over */
 	struct witness_netns netns[NETNS_MAX];
 	size_t netns_count;
@@ -548,6 +551,9 @@ static int run_load(struct experiment *run, struct phase *phase, struct error *e
 	if (start_load(run, phase, error))
 		return -1;
 	while (!run->client.ended) {
+		if (side_loads_turn(&run->sides, run->iperf3_path,
+				    clock_ns(CLOCK_MONOTONIC) - run->client.started_ns, error))
+			return -1;
 		progress(run, phase, run->client.started_ns, length);
 		if (turn(run, error) || take_due_snapshots(run, &phase->load, error))
 			return -1;
@@ -560,7 +566,9 @@ static int run_load(struct experiment *run, struct phase *phase, struct error *e
 	}
 	tracer_cut(run->tracer);
 	run->moments.loads[run->loads].end_ns = run->client.ended_ns;
-	return read_load(run, &phase->load, error);
+	if (read_load(run, &phase->load, error))
+		return -1;
+	return side_loads_finish(&run->sides, &phase->load, error);
 }
 
 /*
@@ -600,8 +608,37 @@ static int read_ping(struct experiment *run, struct ping_result *pings, struct e
 	return 0;
 }
 
+static int start_side_servers(struct experiment *run, struct error *error)
+{
+	const struct scenario *scenario = run->scenario;
+
+	for (unsigned int i = 0; i < scenario->side_load_count; i++) {
+		const struct scenario_side_load *side = &scenario->side_loads[i];
+		struct target *target = &run->side_targets[i];
+		struct side_place *place = &run->sides.places[i];
+
+		place->port = scenario_side_port(scenario, side);
+		place->from = netns_of(run, scenario_side_from(scenario, side));
+		if (has_lab(run)) {
+			place->to = netns_of(run, scenario_side_to(scenario, side));
+			place->address = address_of(run, scenario_side_to(scenario, side));
+			continue;
+		}
+		if (target_resolve(scenario_side_to(scenario, side), scenario->lab_ipv6, target,
+				   error))
+			return -1;
+		place->served = true;
+		place->address = target->address;
+		if (target->port && side->to[0] && !side->port)
+			place->port = target->port;
+	}
+	return side_loads_serve(&run->sides, run->iperf3_path, error);
+}
+
 static int start_server(struct experiment *run, struct error *error)
 {
+	if (start_side_servers(run, error))
+		return -1;
 	if (!has_lab(run))
 		return 0;
 	return iperf3_start_server(&run->server, netns_of(run, run->scenario->load_to),
@@ -873,6 +910,7 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 {
 	int failed = 0;
 
+	side_loads_stop(&run->sides);
 	stop_child(&run->client);
 	stop_child(&run->ping);
 	stop_child(&run->server);
@@ -930,6 +968,7 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 	struct error late;
 	int failed;
 
+	side_loads_init(&run.sides, run.scenario);
 	result->scenario = *options->scenario;
 	result_plan(result);
 	sigprocmask(SIG_SETMASK, NULL, &run.previous);

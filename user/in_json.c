@@ -527,6 +527,27 @@ static void read_command(const struct json *iperf3, struct phase_load *out)
 	}
 }
 
+static void read_sides(const struct json *load, struct phase_load *out)
+{
+	struct json sides = json_member(load, "beside"), side;
+	size_t count = json_count(&sides, SCENARIO_SIDE_LOADS);
+
+	if (!count)
+		return;
+	out->sides = room_for(&sides, count, sizeof(*out->sides));
+	if (!out->sides)
+		return;
+	for (side = json_first(&sides); side.item; side = json_next(&side)) {
+		struct side_load_result *one = &out->sides[out->side_count++];
+
+		json_text(&side, "name", one->name, sizeof(one->name));
+		json_u64(&side, "begin_ns", JSON_WHOLE_MAX, &one->begin_ns);
+		json_u64(&side, "end_ns", JSON_WHOLE_MAX, &one->end_ns);
+		read_sums(&side, &one->iperf3);
+		read_intervals(&side, &one->iperf3);
+	}
+}
+
 static void read_loads(const struct json *root, struct result *result)
 {
 	struct json loads = json_member(root, "loads"), load, iperf3;
@@ -541,6 +562,8 @@ static void read_loads(const struct json *root, struct result *result)
 		out = &result->phases[index].load;
 		json_u64(&load, "begin_ns", JSON_WHOLE_MAX, &out->begin_ns);
 		json_u64(&load, "end_ns", JSON_WHOLE_MAX, &out->end_ns);
+		if (!out->sides)
+			read_sides(&load, out);
 		iperf3 = json_member(&load, "iperf3");
 		if (!iperf3.item)
 			continue;

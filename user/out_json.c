@@ -773,6 +773,27 @@ static cJSON *iperf3_json(const struct phase *phase)
 	return object;
 }
 
+/* The loads beside the main one. */
+static cJSON *sides_json(const struct phase_load *load)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (unsigned int i = 0; i < load->side_count; i++) {
+		const struct side_load_result *side = &load->sides[i];
+		cJSON *object = cJSON_CreateObject(), *intervals;
+
+		cJSON_AddStringToObject(object, "name", side->name);
+		add_nonzero(object, "begin_ns", side->begin_ns);
+		add_nonzero(object, "end_ns", side->end_ns);
+		add_sums(object, &side->iperf3);
+		intervals = cJSON_AddArrayToObject(object, "intervals");
+		for (size_t j = 0; j < side->iperf3.interval_count; j++)
+			cJSON_AddItemToArray(intervals, interval_json(&side->iperf3.intervals[j]));
+		cJSON_AddItemToArray(array, object);
+	}
+	return array;
+}
+
 /* Every load in the order of the run; "iperf3" is the first one of them. */
 static void write_loads(struct writer *writer, const struct result *result)
 {
@@ -790,6 +811,7 @@ static void write_loads(struct writer *writer, const struct result *result)
 		add_nonzero(object, "begin_ns", phase->load.begin_ns);
 		add_nonzero(object, "end_ns", phase->load.end_ns);
 		cJSON_AddItemToObject(object, "iperf3", iperf3_json(phase));
+		cJSON_AddItemToObject(object, "beside", sides_json(&phase->load));
 		write_element(writer, object);
 	}
 	close_member(writer, "]");

@@ -186,6 +186,9 @@ static void print_load_words(FILE *stream, const struct scenario *scenario)
 	fprintf(stream, ", %s%s, %llu s%s", directions[scenario->load_direction],
 		scenario->lab_ipv6 ? " over IPv6" : "", scenario->load_ns / 1000000000ULL,
 		scenario->load_direction == LOAD_EACH ? " each" : "");
+	if (scenario->side_load_count)
+		fprintf(stream, "; %u more load%s beside it", scenario->side_load_count,
+			scenario->side_load_count == 1 ? "" : "s");
 }
 
 static void print_header(const struct result *result, FILE *file, bool color)
@@ -400,6 +403,27 @@ static void print_iperf3(const struct result *result, const struct phase *load, 
 	free(words);
 }
 
+static void print_sides(const struct phase *load, FILE *file)
+{
+	for (unsigned int i = 0; i < load->load.side_count; i++) {
+		const struct side_load_result *side = &load->load.sides[i];
+		char *words = NULL;
+		size_t size;
+		FILE *stream = open_memstream(&words, &size);
+
+		if (!stream)
+			return;
+		fprintf(stream, "load %s, %+.1f s", side->name,
+			((double)side->begin_ns - (double)load->load.begin_ns) / 1e9);
+		print_sum(stream, "sender", &side->iperf3.sent);
+		print_sum(stream, "receiver (delivered)", &side->iperf3.received);
+		print_sum(stream, "reverse receiver (delivered)", &side->iperf3.received_reverse);
+		if (!fclose(stream))
+			table_line(file, 4, "%s", words);
+		free(words);
+	}
+}
+
 static void print_tcp(const struct phase *load, FILE *file)
 {
 	char median[UNITS_TEXT], max[UNITS_TEXT];
@@ -444,6 +468,7 @@ static void print_loads(const struct result *result, FILE *file)
 		if (result->phases[i].plan.kind != PHASE_LOAD)
 			continue;
 		print_iperf3(result, &result->phases[i], file);
+		print_sides(&result->phases[i], file);
 		print_tcp(&result->phases[i], file);
 		print_responsiveness(result, &result->phases[i], file);
 		print_shape(&result->phases[i], file);

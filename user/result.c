@@ -131,6 +131,9 @@ static void free_phase(struct phase *phase)
 	free(phase->qdiscs);
 	free_command(phase->load.command);
 	iperf3_result_free(&phase->load.iperf3);
+	for (unsigned int i = 0; i < phase->load.side_count; i++)
+		iperf3_result_free(&phase->load.sides[i].iperf3);
+	free(phase->load.sides);
 	free_snapshot(&phase->load.begin);
 	free_snapshot(&phase->load.end);
 }

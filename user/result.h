@@ -205,11 +205,20 @@ struct load_snapshot {
 };
 
 /* What a load phase has beside the others. */
+/* A load beside the main one. */
+struct side_load_result {
+	char name[LAB_WORD_SIZE];
+	__u64 begin_ns, end_ns;		/* iperf3's client started, ended */
+	struct iperf3_result iperf3;
+};
+
 struct phase_load {
 	__u64 begin_ns, end_ns;		/* iperf3 client started, ended; 0: not so far */
 	bool have_iperf3;
 	char **command;			/* NULL at the end; owned */
 	struct iperf3_result iperf3;
+	struct side_load_result *sides;	/* owned */
+	unsigned int side_count;
 	struct load_snapshot begin, end;	/* of the window */
 	struct attribution attribution;
 	struct shape shape;		/* of the RTT, from the begin of the load to its drain */

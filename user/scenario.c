@@ -12,6 +12,7 @@
 #include "scenario.h"
 #include "scenario_file.h"
 #include "scenario_lab.h"
+#include "scenario_side.h"
 #include "text.h"
 #include "units.h"
 
@@ -560,6 +561,8 @@ int scenario_set(struct scenario *scenario, const char *assignment, struct error
 	memcpy(name, assignment, equals - assignment);
 	name[equals - assignment] = '\0';
 	key = find_key(name);
+	if (!key && scenario_is_side_key(name))
+		return scenario_set_side(scenario, name, equals + 1, error);
 	if (!strcmp(name, "lab"))
 		return set_lab(scenario, equals + 1, error);
 	if (!key && scenario_is_tree_key(name) && scenario->topology == LAB_NONE)
@@ -822,7 +825,8 @@ static int check_hosts(struct scenario *scenario, struct error *error)
 int scenario_check(struct scenario *scenario, struct error *error)
 {
 	if (check_hosts(scenario, error) ||
-	    check_qdiscs(scenario, error) || check_load(scenario, error))
+	    check_qdiscs(scenario, error) || check_load(scenario, error) ||
+	    scenario_check_sides(scenario, error))
 		return -1;
 	if (assigned(scenario, "probe.count"))
 		return check_count(scenario, error);
@@ -882,7 +886,7 @@ struct cJSON *scenario_json(const struct scenario *scenario)
 			goto fail;
 		}
 	}
-	if (scenario_lab_json(scenario, object))
+	if (scenario_sides_json(scenario, object) || scenario_lab_json(scenario, object))
 		goto fail;
 	return object;
 fail:

@@ -26,6 +26,24 @@ struct scenario_qdisc {
 	__u64 latency_ns;
 };
 
+#define SCENARIO_SIDE_LOADS	8
+
+/* A load beside the main one, with keys "load.NAME.KEY". */
+struct scenario_side_load {
+	char name[LAB_WORD_SIZE];
+	char from[LAB_WORD_SIZE];	/* "": that of the main load; the same of the next two */
+	char to[SCENARIO_PATH_SIZE];
+	__u16 port;			/* 0: behind the main load's, one after the other */
+	enum load_proto proto;
+	enum load_direction direction;	/* never LOAD_EACH */
+	unsigned int streams, dscp;
+	__u64 rate, block;
+	char congestion[16];
+	char file[SCENARIO_PATH_SIZE];
+	__u64 start_ns;			/* after the main load's start */
+	__u64 ns;			/* whole seconds; 0: to the main load's end */
+};
+
 struct scenario {
 	char name[32];			/* "bottleneck"; of a file: its name without the folder */
 	enum lab_topology topology;
@@ -48,6 +66,8 @@ struct scenario {
 	char load_file[SCENARIO_PATH_SIZE];	/* load.file "": iperf3's data come from memory */
 	char load_from[LAB_WORD_SIZE];	/* load.from client: where iperf3's client runs */
 	char load_to[SCENARIO_PATH_SIZE];	/* load.to server; without a lab HOST[:PORT] */
+	unsigned int side_load_count;
+	struct scenario_side_load side_loads[SCENARIO_SIDE_LOADS];
 	char qdisc_kind[16];		/* qdisc.kind tbf */
 	__u64 qdisc_rate;		/* qdisc.rate 10mbit */
 	__u64 qdisc_burst;		/* qdisc.burst 32kb */
@@ -90,6 +110,14 @@ unsigned int scenario_known_phases(const struct scenario_phase **phases);
 
 /* How long a load lasts, with what iperf3 omits of it, ns. */
 __u64 scenario_load_ns(const struct scenario *scenario);
+
+/* What such a load has of its own, or of the main one. */
+__u64 scenario_side_ns(const struct scenario *scenario, const struct scenario_side_load *side);
+const char *scenario_side_from(const struct scenario *scenario,
+			       const struct scenario_side_load *side);
+const char *scenario_side_to(const struct scenario *scenario,
+			     const struct scenario_side_load *side);
+__u16 scenario_side_port(const struct scenario *scenario, const struct scenario_side_load *side);
 
 /* Does a tree of its own take the place of qdisc.kind and the like? */
 bool scenario_has_own_trees(const struct scenario *scenario);

@@ -21,7 +21,7 @@ struct reader {
 	struct ini_file *file;
 	bool assigned;			/* was any key set? Then no base may follow */
 	enum section section;
-	char group[LAB_WORD_SIZE];	/* "load"; "": before the first heading */
+	char group[2 * LAB_WORD_SIZE];	/* "load", "load.bulk"; "": before the first heading */
 	struct lab_plan_host *host;
 	struct lab_link *link;
 	char tree_host[LAB_WORD_SIZE], tree_device[IFNAMSIZ];
@@ -356,6 +356,22 @@ static int begin_group(struct reader *reader, const char *name)
 			 groups[near]);
 }
 
+/* Its first key adds it: one without any is a load like the main one, to which nothing is said. */
+static int begin_load(struct reader *reader, const char *name)
+{
+	struct error inner;
+	char start[64];
+
+	if (!lab_word_good(name))
+		return ini_file_fail(reader->file, "[load %s]: a load's name has up to 15 lower-case letters, digits, \"-\" and \"_\"", name);
+	reader->section = SECTION_GROUP;
+	snprintf(reader->group, sizeof(reader->group), "load.%s", name);
+	snprintf(start, sizeof(start), "load.%s.start=0", name);
+	if (scenario_set(reader->scenario, start, &inner))
+		return ini_file_fail(reader->file, "%s", inner.text);
+	return 0;
+}
+
 static int take_heading(struct ini_file *file, char *words[], size_t count)
 {
 	struct reader *reader = file->context;
@@ -364,11 +380,13 @@ static int take_heading(struct ini_file *file, char *words[], size_t count)
 		return begin_host(reader, words[1]);
 	if (count == 2 && !strcmp(words[0], "link"))
 		return begin_link(reader, words[1]);
+	if (count == 2 && !strcmp(words[0], "load"))
+		return begin_load(reader, words[1]);
 	if (count == 3 && !strcmp(words[0], "qdisc"))
 		return begin_qdisc(reader, words[1], words[2]);
 	if (count == 1)
 		return begin_group(reader, words[0]);
-	return ini_file_fail(file, "[%s ...]: there are [host NAME], [link NAME], [qdisc HOST DEVICE] and the groups of keys, as [load]",
+	return ini_file_fail(file, "[%s ...]: there are [host NAME], [link NAME], [qdisc HOST DEVICE], [load NAME] and the groups of keys, as [load]",
 			     words[0]);
 }
 

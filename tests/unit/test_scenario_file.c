@@ -169,6 +169,12 @@ static void test_bad(void **state)
 		{ "[qdisc router wan0 now please]\n", ":1: a heading has 3 words at most" },
 		{ "scenario = office\n[host a]\n", ":2: a lab of one's own takes no" },
 		{ "[host a]\n[load]\n[host b]\nscenario = office\n", ":4: unknown key \"scenario\"" },
+		{ "[load Bad]\n", ":1: [load Bad]: a load's name has" },
+		{ "[load x]\nrat = 1\n", ":2: load x: unknown key \"load.rat\": did you mean load.rate?" },
+		{ "[load x]\nstart = soon\n", ":2: load.x.start: time \"soon\"" },
+		{ "[load x]\nomit = 1\n", ":2: load.x.omit: only the main load has that" },
+		{ "lab = some\n", ":1: lab=some cannot be: it takes none" },
+		{ "[qdisc router wan0]\nadd = root pfifo\n[lab]\nprefix = a-\n[idle]\nseconds = x\n", ":6: idle.seconds" },
 		{ "[load]\nseconds = x\n", ":2: load.seconds" },
 		{ "[load]\ndscp = 64\n", ":2: load.dscp=64 cannot be" },
 		{ "[load]\nsecond = 7\n", ":2: unknown key \"load.second\": did you mean load.seconds" },
@@ -204,6 +210,14 @@ static void test_bad_together(void **state)
 		  "load.to=server: there is no such host; there are client, target" },
 		{ "[host client]\n[host server]\n[link l]\na = client e0 10.0.0.1/24\nb = server e0 fd00::2/64\n",
 		  "load.to=server: that host has no IPv4 address" },
+		{ "[load x]\nseconds = 90\n", "load x does not fit into the main one, which lasts 15.0 s" },
+		{ "[load x]\nstart = 14.5\n", "load x does not fit" },
+		{ "[load x]\nport = 5201\n", "load.x.port=5201 is the main load's" },
+		{ "[load x]\nport = 6000\n[load y]\nport = 6000\n", "load.y.port=6000 is that of load x" },
+		{ "[load x]\nfrom = nobody\n", "load.x.from=nobody: there is no such host; there are client" },
+		{ "[load x]\ndirection = each\n", "with several loads a direction is" },
+		{ "scenario = office\n[load x]\nrate = 1mbit\n", "with several loads a direction is" },
+		{ "lab = none\n", "lab=none: set load.to=HOST" },
 		{ "load.to = client\n", "load.from and load.to are the same host, client" },
 		{ "load.omit = 0.5\n", "load.omit=500 ms is no whole number of seconds" },
 	};
@@ -220,6 +234,55 @@ static void test_bad_together(void **state)
 		if (!strstr(error.text, cases[i][1]))
 			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, error.text, cases[i][1]);
 	}
+}
+
+/* Loads beside the main one have its hosts, ports behind its own, and its end. */
+static void test_side_loads(void **state)
+{
+	const struct scenario_side_load *bulk, *voice;
+	struct scenario scenario;
+	struct error error;
+
+	(void)state;
+	if (parse(&scenario, "[load bulk]\n[load voice]\nproto = udp\nrate = 64kbit\ndscp = ef\n"
+			     "start = 2.5\nfrom = router\n", &error) ||
+	    scenario_set(&scenario, "load.bulk.seconds=3", &error) ||
+	    scenario_check(&scenario, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(scenario.side_load_count, 2);
+	bulk = &scenario.side_loads[0];
+	voice = &scenario.side_loads[1];
+	assert_string_equal(bulk->name, "bulk");
+	assert_string_equal(scenario_side_from(&scenario, bulk), "client");
+	assert_string_equal(scenario_side_from(&scenario, voice), "router");
+	assert_string_equal(scenario_side_to(&scenario, voice), "server");
+	assert_int_equal(scenario_side_port(&scenario, bulk), 5202);
+	assert_int_equal(scenario_side_port(&scenario, voice), 5203);
+	assert_int_equal(scenario_side_ns(&scenario, bulk), 3000000000);
+	/* 15 s less 2.5 s, in whole seconds */
+	assert_int_equal(scenario_side_ns(&scenario, voice), 12000000000);
+	assert_int_equal(voice->dscp, 46);
+	assert_int_equal(voice->proto, LOAD_UDP);
+	assert_int_equal(scenario.load_proto, LOAD_TCP);
+	assert_int_equal(scenario.load_rate, 0);
+}
+
+/* Without a lab there are a target and no qdiscs to set; the scenario has the file's name. */
+static void test_no_lab(void **state)
+{
+	struct scenario scenario;
+	struct error error;
+
+	(void)state;
+	if (parse(&scenario, "lab = none\nload.to = 192.0.2.7:5300\n", &error) ||
+	    scenario_check(&scenario, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(scenario.topology, LAB_NONE);
+	assert_string_equal(scenario.name, "three");
+	assert_string_equal(scenario.probe_to, "192.0.2.7:5300");
+	assert_int_equal(scenario.restored_count, 0);
+	assert_int_equal(scenario_rate(&scenario), ~0ULL);
+	assert_int_equal(scenario_set(&scenario, "qdisc.client.eth0=root pfifo", &error), -1);
 }
 
 /* As many hosts, links and trees as there can be, and one more. */
@@ -294,6 +357,8 @@ int main(void)
 		cmocka_unit_test(test_built_in),
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_bad_together),
+		cmocka_unit_test(test_side_loads),
+		cmocka_unit_test(test_no_lab),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_document),
 	};
