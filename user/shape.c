@@ -114,7 +114,8 @@ static void tell_flat(const struct shape_figures *figures, struct text *why)
 
 	units_time_text(figures->tolerance_ns, height);
 	units_time_text(fmax(figures->early_peak_ns, figures->late_peak_ns), peak);
-	text_add(why, "%.3g %% of the probes are within %s of idle", 100 * figures->at_base, height);
+	text_add(why, "%.3g %% of the probes are within %s of idle", 100 * figures->at_base,
+		 height);
 	if (!row_is_short(figures, figures->above_row))
 		text_add(why, ", all but few since the first third; before them up to %s", peak);
 	else if (figures->at_base < 1)
@@ -171,7 +172,8 @@ static void tell_settled(const struct shape_figures *figures, const char *words,
 		 units_time_text(fmax(0, figures->settled_low_ns), low),
 		 units_time_text(fmax(0, figures->settled_high_ns), high));
 	if (figures->height_ns >= FIRST_PEAK * figures->settled_high_ns)
-		text_add(why, "; before that up to %s", units_time_text(figures->early_peak_ns, peak));
+		text_add(why, "; before that up to %s",
+			 units_time_text(figures->early_peak_ns, peak));
 }
 
 static void tell_chaotic(const struct shape_figures *figures, struct text *why)

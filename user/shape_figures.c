@@ -17,8 +17,8 @@
 
 #define SHARP_TIMES		2.5	/* a sharp fall takes at most 1 / SHARP_TIMES of a rise */
 #define SMOOTH_POINTS_MIN	30	/* are left of those that are smoothed */
-#define DRAINED			0.1	/* of the height: the queue is as good as empty */
-#define DRAINING		0.9	/* of what the drain still takes: a point waits at least so long */
+#define DRAINED			0.1	/* of the height: as good as empty */
+#define DRAINING		0.9	/* of what the drain still takes a point waits */
 #define DRAIN_NOISE		6	/* so many standard deviations less are noise, of both ends */
 #define LATE			0.9	/* the last tenth of the load */
 
@@ -337,8 +337,10 @@ static void measure_thirds(struct work *work, struct shape_figures *figures)
 	figures->second_third_ns = median_of_copy(work, work->smooth + second, last - second);
 	figures->last_third_ns = median_of_copy(work, work->smooth + last, count - last);
 	figures->settled_ns = median_of_copy(work, work->smooth + second, count - second);
-	figures->settled_low_ns = percentile_of_copy(work, work->smooth + second, count - second, 10);
-	figures->settled_high_ns = percentile_of_copy(work, work->smooth + second, count - second, 90);
+	figures->settled_low_ns = percentile_of_copy(work, work->smooth + second, count - second,
+						     10);
+	figures->settled_high_ns = percentile_of_copy(work, work->smooth + second, count - second,
+						      90);
 }
 
 static void measure_drain(const struct work *work, size_t width, struct shape_figures *figures)

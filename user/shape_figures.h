@@ -27,7 +27,8 @@ struct shape_timeline {
  * "smooth" is after medians of three points, and of more where they scatter.
  */
 struct shape_figures {
-	size_t count;			/* points of the load; below SHAPE_POINTS_MIN nothing else is valid */
+	/* points of the load; below SHAPE_POINTS_MIN nothing else is valid */
+	size_t count;
 	double load_ns;			/* how long it lasted */
 	double tolerance_ns;		/* up to here a point is at the base */
 	double height_ns;		/* smooth: p95 */
@@ -35,19 +36,21 @@ struct shape_figures {
 	/* flat, teardown spike */
 	double at_base;			/* share of the points of the load that are */
 	size_t above_row;		/* most points in a row that are not */
-	double early_peak_ns, late_peak_ns;	/* highest before and since the last tenth of the load */
+	/* highest before and since the last tenth of the load */
+	double early_peak_ns, late_peak_ns;
 	size_t early_row;		/* above_row before the last tenth */
 
 	/* swings of the smooth line; those in a row are alternately up and down */
 	unsigned int rises, falls;
-	unsigned int sharp_falls;	/* in 2/5 of the time that the rise beside them takes, or less */
-	double sharp;			/* these, each weighed by the time of that rise, of all falls; 0 to 1 */
+	/* in 2/5 of the time that the rise beside them takes, or less */
+	unsigned int sharp_falls;
+	double sharp;			/* these of all, each weighed by that time; 0 to 1 */
 	double falling;			/* time of all falls, of that of the rises beside them */
 	double fall_ns, low_ns;		/* medians of the sharp falls: height, where they end, */
 	double fall_time_ns;		/* time from 80 % to 20 % of it */
 	double rise_time_ns;		/* and from 20 % to 80 % of the rises beside them */
 	double upward;			/* what all swings come to, of their sum: 1: all rise */
-	double first_rise;		/* of the time to the first high, that from 20 % to 80 % of it */
+	double first_rise;		/* time from 20 % to 80 % of the first, of all of it */
 
 	/* thirds of the load, smooth: medians */
 	double second_third_ns, last_third_ns;
@@ -57,7 +60,8 @@ struct shape_figures {
 	/* behind the load */
 	double end_ns;			/* smooth: where it ends */
 	size_t drain_points;		/* between 90 % and 10 % of that */
-	double drain_time_ns;		/* from the last of 90 % or more to the first below 10 %; NAN: none is */
+	/* from the last of 90 % or more to the first below 10 %; NAN: none is */
+	double drain_time_ns;
 };
 
 #define SHAPE_POINTS_MIN	30

@@ -57,7 +57,7 @@ static void check(const struct expected *expected, size_t points, double noise, 
 			wrong = shape;
 	}
 	if (right < share * SEEDS)
-		fail_msg("%s, %zu points, noise %g, lost %g, base %g ms: right %u of %d; else %s: %s",
+		fail_msg("%s, %zu points, noise %g, lost %g, base %g ms: right %u of %d; %s: %s",
 			 expected->what, points, noise, lost, base_ns / MS, right, SEEDS,
 			 shape_names[wrong.name], wrong.why);
 }
