@@ -15,6 +15,7 @@
 #include "options.h"
 #include "out.h"
 #include "out_csv.h"
+#include "out_flent.h"
 #include "out_html.h"
 #include "out_plots.h"
 #include "output_file.h"
@@ -27,6 +28,7 @@ struct report_options {
 	const char *files[LIST_MAX];
 	size_t file_count;
 	const char *csv;		/* a directory; NULL: none */
+	const char *flent;		/* a file or "-"; NULL: none */
 	const char *html;		/* a file or "-"; NULL: none */
 	struct html_document documents[LIST_MAX];	/* for it; their texts are owned */
 	struct conditions conditions;
@@ -34,10 +36,11 @@ struct report_options {
 	bool color;
 };
 
-enum { OPTION_CSV = 256, OPTION_WIDTH, OPTION_ASCII, OPTION_FAIL_IF };
+enum { OPTION_CSV = 256, OPTION_FLENT, OPTION_WIDTH, OPTION_ASCII, OPTION_FAIL_IF };
 
 static const struct option long_options[] = {
 	{ "csv", required_argument, NULL, OPTION_CSV },
+	{ "flent", required_argument, NULL, OPTION_FLENT },
 	{ "output", required_argument, NULL, 'o' },
 	{ "width", required_argument, NULL, OPTION_WIDTH },
 	{ "ascii", no_argument, NULL, OPTION_ASCII },
@@ -67,6 +70,9 @@ static int parse_option(int option, const char *argument, struct report_options 
 	case OPTION_CSV:
 		options->csv = optarg;
 		return EXIT_OK;
+	case OPTION_FLENT:
+		options->flent = optarg;
+		return EXIT_OK;
 	case 'o':
 		options->html = optarg;
 		return EXIT_OK;
@@ -95,8 +101,12 @@ static int parse_files(int argc, char *argv[], struct report_options *options)
 	if (!code && options->csv && options->file_count > 1)
 		return command_fail(&cmd_report, EXIT_USAGE,
 				    "--csv takes one file: a directory holds the tables of one result");
-	if (!code && options->csv && options->html)
-		return command_fail(&cmd_report, EXIT_USAGE, "-o and --csv are two reports: choose one");
+	if (!code && options->flent && options->file_count > 1)
+		return command_fail(&cmd_report, EXIT_USAGE,
+				    "--flent takes one file: flent has one for each result");
+	if (!code && !!options->csv + !!options->html + !!options->flent > 1)
+		return command_fail(&cmd_report, EXIT_USAGE,
+				    "-o, --csv and --flent are different reports: choose one");
 	if (!code && options->html && !out_html_there())
 		return command_fail(&cmd_report, EXIT_CANNOT,
 				    "-o: this program was built without the HTML report: install npm and make it again");
@@ -145,6 +155,29 @@ static void look_at_terminal(struct report_options *options)
 /* ---- the report ---- */
 
 
+static int write_flent(const struct report_options *options, const struct result *result)
+{
+	const char *slash = strrchr(options->flent, '/');
+	struct output_file *file;
+	struct error error;
+	size_t length;
+	char *text;
+	int code = EXIT_OK;
+
+	file = output_file_open(options->flent, NULL, &error);
+	if (!file)
+		return command_fail(&cmd_report, error.code, "--flent: %s", error.text);
+	text = out_flent(result, slash ? slash + 1 : options->flent, &length);
+	if (!text) {
+		output_file_cancel(file);
+		return command_fail(&cmd_report, EXIT_CANNOT, "out of memory");
+	}
+	if (output_file_finish(file, text, length, &error))
+		code = command_fail(&cmd_report, error.code, "--flent: %s", error.text);
+	free(text);
+	return code;
+}
+
 static int report_result(const struct report_options *options, const char *name,
 			 const struct result *result)
 {
@@ -154,6 +187,10 @@ static int report_result(const struct report_options *options, const char *name,
 	if (options->csv) {
 		if (out_csv(result, options->csv, &error))
 			return command_fail(&cmd_report, error.code, "%s", error.text);
+	} else if (options->flent) {
+		code = write_flent(options, result);
+		if (code)
+			return code;
 	} else if (!options->html) {
 		if (options->file_count > 1)
 			printf("==> %s <==\n", name);
@@ -276,6 +313,7 @@ static void help(void)
 	     "                  results are overlaid\n"
 	     "  --csv DIR       write tables of comma-separated values instead (docs/report.md); DIR has\n"
 	     "                  to be new, or empty\n"
+	     "  --flent FILE    write a data file for flent instead (NAME.flent.gz), of one result\n"
 	     "  --width N       columns of the plots (default: the terminal's, else 100)\n"
 	     "  --ascii         plots without Unicode; by itself where the locale is not UTF-8\n"
 	     "  --fail-if EXPR  as in `sojourn run`: exit code 1 where it holds; may be repeated\n"
@@ -286,7 +324,7 @@ static void help(void)
 
 const struct command cmd_report = {
 	.name = "report",
-	.usage = "report FILE... [-o PAGE.html] [--csv DIR] [--width N] [--ascii] [--fail-if EXPR]...",
+	.usage = "report FILE... [-o PAGE.html | --csv DIR | --flent FILE] [--width N] [--ascii] [--fail-if EXPR]...",
 	.summary = "show results again, with plots, as a page, or as tables",
 	.run = run,
 	.help = help,

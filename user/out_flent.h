@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A result as flent's data file (version 4, https://flent.org), which flent opens and plots. */
+#ifndef SOJOURN_OUT_FLENT_H
+#define SOJOURN_OUT_FLENT_H
+
+#include <stddef.h>
+
+#include "error.h"
+#include "result.h"
+
+/*
+ * The document: a test of flent's own that fits the loads (tcp_upload, tcp_download,
+ * tcp_bidirectional, udp_flood), its series on a grid of steps, every value as it was in
+ * raw_values. A step without a value is null: nothing is put in its place. file is the
+ * name that flent keeps. The text is the caller's to free; NULL: out of memory.
+ */
+char *out_flent_json(const struct result *result, const char *file);
+
+/* The same, compressed as gzip does. *length bytes, the caller's to free; NULL: out of memory. */
+char *out_flent(const struct result *result, const char *file, size_t *length);
+
+#endif
