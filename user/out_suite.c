@@ -25,24 +25,9 @@ static bool has_figures(const struct suite_row *row)
 	return row->status <= SUITE_INCOMPLETE;
 }
 
-/* A run with several loads has a row for each. */
-static bool is_single(const struct suite_outcome *outcome, size_t index)
+static void name_row(struct table_row *row, const struct suite_row *of)
 {
-	const struct suite_row *rows = outcome->rows;
-
-	return (!index || strcmp(rows[index - 1].name, rows[index].name)) &&
-	       (index + 1 == outcome->row_count || strcmp(rows[index + 1].name, rows[index].name));
-}
-
-static void name_row(const struct suite_outcome *outcome, size_t index, struct table_row *row)
-{
-	const struct suite_row *of = &outcome->rows[index];
-
-	if (is_single(outcome, index))
-		table_cell(row, 0, "%s%s", of->name, of->status == SUITE_INCOMPLETE ? " !" : "");
-	else
-		table_cell(row, 0, "%s %s%s", of->name, of->phase,
-			   of->status == SUITE_INCOMPLETE ? " !" : "");
+	table_cell(row, 0, "%s%s", of->label, of->status == SUITE_INCOMPLETE ? " !" : "");
 }
 
 static void time_cell(struct table_row *row, unsigned int column, double ns)
@@ -75,7 +60,7 @@ static void print_rtts(const struct suite_outcome *outcome, FILE *file)
 
 		if (!has_figures(of) || !(row = table_add(&table)))
 			continue;
-		name_row(outcome, i, row);
+		name_row(row, of);
 		time_cell(row, 1, of->idle_ns);
 		if (of->rtt.count)
 			box_cells(row, &of->rtt);
@@ -125,7 +110,7 @@ static void print_traffic(const struct suite_outcome *outcome, FILE *file)
 
 		if (!has_figures(of) || !(row = table_add(&table)))
 			continue;
-		name_row(outcome, i, row);
+		name_row(row, of);
 		rate_cell(row, 1, of);
 		quality_cell(row, 2, of);
 		if (of->udp)
@@ -171,7 +156,7 @@ static void print_queues(const struct suite_outcome *outcome, FILE *file)
 
 		if (!has_figures(of) || !of->queue[0] || !(row = table_add(&table)))
 			continue;
-		name_row(outcome, i, row);
+		name_row(row, of);
 		queue_cell(row, 1, of);
 		time_cell(row, 2, (double)of->sojourn.p50);
 		time_cell(row, 3, (double)of->sojourn.p99);
@@ -231,7 +216,7 @@ static void print_ranking(const struct suite_outcome *outcome, FILE *file)
 	ranked = order ? suite_rank(outcome->rows, outcome->row_count, order) : 0;
 	stream = ranked > 1 ? open_memstream(&list, &size) : NULL;
 	for (size_t i = 0; stream && i < ranked; i++)
-		fprintf(stream, "%s%s %s", i ? ", " : "", outcome->rows[order[i]].name,
+		fprintf(stream, "%s%s %s", i ? ", " : "", outcome->rows[order[i]].label,
 			units_time_text(fmax(outcome->rows[order[i]].increase_ns, 0), text));
 	if (stream && !fclose(stream)) {
 		fputc('\n', file);
@@ -413,7 +398,7 @@ static void add_ranking(cJSON *root, const struct suite_outcome *outcome)
 	ranked = order ? suite_rank(outcome->rows, outcome->row_count, order) : 0;
 	for (size_t i = 0; i < ranked; i++)
 		cJSON_AddItemToArray(array,
-				     cJSON_CreateString(outcome->rows[order[i]].name));
+				     cJSON_CreateString(outcome->rows[order[i]].label));
 	suite_conclude(outcome->rows, outcome->row_count, words, sizeof(words));
 	add_text(root, "conclusion", words);
 	free(order);

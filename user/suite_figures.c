@@ -190,8 +190,8 @@ static void fill_class(const struct suite_row *rows, size_t count, struct suite_
 		if (!highest || rows[i].rtt.mean > highest->rtt.mean)
 			highest = &rows[i];
 	}
-	snprintf(class->lowest, sizeof(class->lowest), "%s", lowest ? lowest->name : "");
-	snprintf(class->highest, sizeof(class->highest), "%s", highest ? highest->name : "");
+	snprintf(class->lowest, sizeof(class->lowest), "%s", lowest ? lowest->label : "");
+	snprintf(class->highest, sizeof(class->highest), "%s", highest ? highest->label : "");
 	fill_box(rows, count, class->name, rtt_of, values, &class->rtt);
 	fill_box(rows, count, class->name, increase_of, values, &class->increase);
 	fill_box(rows, count, class->name, delivered, values, &class->delivered);
@@ -257,7 +257,7 @@ static void add_rates(struct text *text, const struct suite_row *rows, const siz
 	if (delivered(high) <= ALIKE * delivered(low))
 		text_add(text, " What was delivered does not tell them apart: %s to %s.", a, b);
 	else
-		text_add(text, " Delivered were %s (%s) to %s (%s).", a, low->name, b, high->name);
+		text_add(text, " Delivered were %s (%s) to %s (%s).", a, low->label, b, high->label);
 }
 
 void suite_conclude(const struct suite_row *rows, size_t count, char *text, size_t size)
@@ -272,7 +272,7 @@ void suite_conclude(const struct suite_row *rows, size_t count, char *text, size
 		best = &rows[order[0]];
 		worst = &rows[order[ranked - 1]];
 		text_add(&words, "The RTT rises least under %s (%s in the mean) and most under %s (%s",
-			 best->name, units_time_text(fmax(best->increase_ns, 0), a), worst->name,
+			 best->label, units_time_text(fmax(best->increase_ns, 0), a), worst->label,
 			 units_time_text(fmax(worst->increase_ns, 0), b));
 		if (best->increase_ns * TIMES_MOST > worst->increase_ns)
 			text_add(&words, ", %.3g times as much", worst->increase_ns / best->increase_ns);

@@ -18,6 +18,7 @@ enum suite_status {
 /* One load of one run. */
 struct suite_row {
 	char name[48];			/* of the run; with several repeats "L1 #2" */
+	char label[64];			/* the same, with the phase where the run has several loads */
 	char class[SUITE_NAME_SIZE];
 	char title[SUITE_TITLE_SIZE];
 	char phase[16];			/* "load" */
@@ -56,10 +57,10 @@ struct suite_class {
 	struct statistics_box rtt;	/* of the runs' mean RTTs, ns */
 	struct statistics_box increase;	/* ns */
 	struct statistics_box delivered;	/* bit/s, both ways together */
-	char lowest[48], highest[48];	/* runs, by mean RTT */
+	char lowest[64], highest[64];	/* labels, by mean RTT */
 };
 
-/* Fill the row from a load phase of a finished run; what stands in name, class and title stays. */
+/* Fill the row from a load phase of a finished run; what stands in name, label, class and title stays. */
 int suite_row_fill(struct suite_row *row, const struct result *result, const struct phase *load);
 
 /* The classes in the order in which they come, runs without figures left out. Their number. */

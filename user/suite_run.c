@@ -111,6 +111,7 @@ static struct suite_row *add_row(struct performer *performer, const struct suite
 	row = &rows[outcome->row_count++];
 	memset(row, 0, sizeof(*row));
 	snprintf(row->name, sizeof(row->name), "%s", performer->name);
+	snprintf(row->label, sizeof(row->label), "%s", performer->name);
 	snprintf(row->class, sizeof(row->class), "%s", run->class);
 	snprintf(row->title, sizeof(row->title), "%s", run->title);
 	return row;
@@ -132,6 +133,9 @@ static int add_rows(struct performer *performer, const struct suite_run *run,
 		row = add_row(performer, run);
 		if (!row)
 			return -1;
+		if (result->scenario.load_direction == LOAD_EACH)
+			snprintf(row->label, sizeof(row->label), "%s %s", performer->name,
+				 result->phases[i].plan.name);
 		if (suite_row_fill(row, result, &result->phases[i]))
 			return error_set(performer->error, EXIT_CANNOT, "out of memory");
 	}

@@ -147,6 +147,7 @@ static struct suite_row row_of(const char *name, const char *class, double mean,
 				 .delivered = delivered, .delivered_reverse = NAN };
 
 	snprintf(row.name, sizeof(row.name), "%s", name);
+	snprintf(row.label, sizeof(row.label), "%s", name);
 	snprintf(row.class, sizeof(row.class), "%s", class);
 	return row;
 }

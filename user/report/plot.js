@@ -66,13 +66,14 @@ function lineOf(series, index) {
 
 function swatch(series, index) {
 	const made = svg("svg", { width: 22, height: 10, "aria-hidden": "true" });
-	const line = lineOf(series, index);
+	const name = series.mark ? "bad" : "c" + (series.color === undefined ? index : series.color) % 8;
+	const stroke = "stroke: var(--" + name + ")";
 
 	if (series.mark)
-		made.append(svg("path", { d: "M7 1l8 8M15 1l-8 8", stroke: line.stroke(), "stroke-width": 1.8 }));
+		made.append(svg("path", { d: "M7 1l8 8M15 1l-8 8", style: stroke, "stroke-width": 1.8 }));
 	else
-		made.append(svg("line", { x1: 0, y1: 5, x2: 22, y2: 5, stroke: line.stroke(), "stroke-width": 2.5,
-			"stroke-dasharray": line.dash.join(" ") }));
+		made.append(svg("line", { x1: 0, y1: 5, x2: 22, y2: 5, style: stroke, "stroke-width": 2.5,
+			"stroke-dasharray": lineOf(series, index).dash.join(" ") }));
 	return made;
 }
 

@@ -224,7 +224,7 @@ function showLegs(holder, model, index) {
 
 		bar.style.left = 100 * from / total + "%";
 		bar.style.width = 100 * leg.ns / total + "%";
-		bar.style.background = color(leg.kind === "qdisc" ? 1 : leg.reply ? 5 : 0);
+		bar.style.background = "var(--c" + (leg.kind === "qdisc" ? 1 : leg.reply ? 5 : 0) + ")";
 		legs.append(element("span", {}, (leg.reply ? "← " : "→ ") + legName(model, leg)),
 			element("span", { class: "bar", "aria-hidden": "true" }, bar), element("span", { class: "ns" }, timeText(leg.ns)));
 		from += leg.ns;
