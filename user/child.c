@@ -51,7 +51,9 @@ static void close_fd(int *fd)
 
 static const char *package_of(const char *program)
 {
-	return strcmp(program, "ping") ? program : "iputils-ping";
+	if (!strcmp(program, "ping"))
+		return "iputils-ping";
+	return strcmp(program, "tc") ? program : "iproute2";
 }
 
 int child_find_program(const char *name, char *path, size_t size, struct error *error)

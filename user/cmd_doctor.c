@@ -82,6 +82,7 @@ static void print_table(FILE *file, const struct doctor *doctor)
 	fprintf(file, "\nprograms\n");
 	print_program(file, &doctor->iperf3);
 	print_program(file, &doctor->ping);
+	print_program(file, &doctor->tc);
 	fprintf(file, "\nseen here\n");
 	fill_sights(doctor, sights);
 	for (size_t i = 0; i < SIGHTS; i++)
@@ -190,7 +191,7 @@ static bool put_programs(cJSON *root, const struct doctor *doctor)
 	cJSON *programs = cJSON_CreateObject();
 
 	return put(root, "programs", programs) && put_program(programs, &doctor->iperf3) &&
-	       put_program(programs, &doctor->ping);
+	       put_program(programs, &doctor->ping) && put_program(programs, &doctor->tc);
 }
 
 static char *make_json(const struct doctor *doctor)

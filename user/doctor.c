@@ -20,6 +20,7 @@
 #include "iperf3.h"
 #include "kernel_object.h"
 #include "ping.h"
+#include "tc.h"
 #include "tracer.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
@@ -369,6 +370,7 @@ void doctor_examine(struct doctor *doctor)
 	btf__free(btf);
 	examine_program(&doctor->iperf3, "iperf3", iperf3_version);
 	examine_program(&doctor->ping, "ping", ping_version);
+	examine_program(&doctor->tc, "tc", tc_version);
 }
 
 bool doctor_can_trace(const struct doctor *doctor)

@@ -45,6 +45,7 @@ struct doctor {
 	struct doctor_check tracepoints_tier;
 	struct doctor_program iperf3;
 	struct doctor_program ping;
+	struct doctor_program tc;	/* for scenarios that describe qdiscs of their own */
 };
 
 /* Only the privileges: what a run needs before it makes anything. */

@@ -10,6 +10,7 @@
 #include "tc.h"
 
 #define WORDS_MAX	64
+#define VERSION_WORDS	"iproute2-"
 #define WAIT_MS		10000
 #define STOP_MS		1000
 
@@ -27,6 +28,28 @@ static int add_word(struct command *command, char *word, struct error *error)
 	command->words[command->count++] = word;
 	command->words[command->count] = NULL;
 	return 0;
+}
+
+int tc_version(const char *path, char *text, size_t size, struct error *error)
+{
+	char *argv[] = { (char *)path, "-V", NULL };
+	struct child child = { .pidfd = -1, .out = -1, .err = -1 };
+	const char *said = NULL;
+
+	if (child_start(&child, -1, argv, error)) {
+		child_free(&child);
+		return -1;
+	}
+	if (child_wait(&child, WAIT_MS))
+		said = child.out_text ? strstr(child.out_text, VERSION_WORDS) : NULL;
+	else
+		child_stop(&child, SIGTERM, STOP_MS);
+	if (said) {
+		said += strlen(VERSION_WORDS);
+		snprintf(text, size, "%.*s", (int)strcspn(said, " ,\r\n"), said);
+	}
+	child_free(&child);
+	return said ? 0 : error_set(error, EXIT_CANNOT, "%s is not the tc of iproute2", path);
 }
 
 /* Where a tree's command says so it makes a class or a filter, else a qdisc. */

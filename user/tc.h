@@ -3,8 +3,13 @@
 #ifndef SOJOURN_TC_H
 #define SOJOURN_TC_H
 
+#include <stddef.h>
+
 #include "error.h"
 #include "lab_plan.h"
+
+/* Version of the tc at path as in "6.1.0". 0, or -1 and error (EXIT_CANNOT). */
+int tc_version(const char *path, char *text, size_t size, struct error *error);
 
 /* In the error where the kernel has no qdisc of a kind that is asked for. */
 #define TC_LACKS_KIND	"asks for a kind that this kernel lacks"

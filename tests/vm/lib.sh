@@ -30,7 +30,7 @@ list_kernels() {
 		backports         bookworm-backports  linux-image-cloud-amd64  smoke trees truths appear
 		sid               sid                 linux-image-cloud-amd64  smoke trees run
 		bookworm-rt       bookworm            linux-image-rt-amd64     smoke trees
-		bookworm-generic  bookworm            linux-image-amd64        smoke trees function_hook
+		bookworm-generic  bookworm            linux-image-amd64        smoke trees function_hook suite
 	END
 }
 
