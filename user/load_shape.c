@@ -2,9 +2,12 @@
 #include <stdlib.h>
 
 #include "load_shape.h"
+#include "statistics.h"
 
 /* Longer than any queue of a scenario's defaults takes to drain. */
 #define DRAIN_NS	2000000000ULL
+/* Of what is normally distributed: 1.645 by 0.674 standard deviations. */
+#define QUARTILE_TO_P95	2.44
 
 static __u64 end_of_drain(const struct result *result, const struct phase *load)
 {
@@ -37,6 +40,27 @@ static size_t take_points(const struct result *result, const struct phase *load,
 	return count;
 }
 
+/*
+ * How far idle RTTs lie above their median, by the upper quartile: the first probe of all, before
+ * which addresses are looked up, may take twice the way. -1: out of memory.
+ */
+static double idle_spread(const struct result *result, const struct phase *idle)
+{
+	double *values = calloc(result->probe_count + 1, sizeof(*values)), spread = 0;
+	size_t count = 0, i;
+
+	if (!values)
+		return -1;
+	for (i = 0; i < result->probe_count; i++)
+		if (probe_is_of(result, &result->probes[i], idle))
+			values[count++] = (double)result->probes[i].rtt_ns;
+	if (count)
+		spread = QUARTILE_TO_P95 * (statistics_percentile(values, count, 75) -
+					    statistics_percentile(values, count, 50));
+	free(values);
+	return spread;
+}
+
 int load_shape_fill(struct result *result, struct error *error)
 {
 	const struct phase *idle = result_phase(result, PHASE_IDLE);
@@ -56,8 +80,8 @@ int load_shape_fill(struct result *result, struct error *error)
 			continue;
 		timeline.count = take_points(result, load, points);
 		timeline.base_ns = (double)idle->rtt.p50;
-		timeline.spread_ns = (double)idle->rtt.p95 - timeline.base_ns;
-		failed = shape_find(&timeline, &load->load.shape, NULL);
+		timeline.spread_ns = idle_spread(result, idle);
+		failed = timeline.spread_ns < 0 || shape_find(&timeline, &load->load.shape, NULL);
 	}
 	free(points);
 	if (failed)

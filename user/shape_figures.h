@@ -18,7 +18,7 @@ struct shape_timeline {
 	size_t count;
 	__u64 begin_ns, end_ns;		/* of the load */
 	double base_ns;			/* RTT without load: median */
-	double spread_ns;		/* how far it strays from that of itself: p95 - median */
+	double spread_ns;		/* how far it strays from that of itself, as p95 - median tells it */
 };
 
 /*

@@ -173,6 +173,18 @@ check "the ledger has a row for each traced qdisc" test \
 	"$(value '[...document.querySelectorAll("section")].pop().querySelectorAll("tbody tr").length')" = \
 	"$(jq '[.qdiscs[] | select(.traced and .ledger.offered > 0)] | length' "$json")"
 
+# The sojourn CDF at a bound that the document has: what lies below it.
+value "JSON.stringify((() => {
+	const model = readDocuments()[0], qdisc = busyQdiscs(model)[0];
+	const of = model.loads[0].qdiscs.find((one) => one.id === qdisc.id).histogram;
+	return { of, cdf: cdfOf(of) }; })())" >"$work/cdf"
+check_jq "the sojourn's distribution is the document's" "$work/cdf" '
+	.of as $of | .cdf as $cdf | ($of.counts | add) as $all |
+	($cdf.at | length) == ($of.counts | length) + 1 and
+	all(range($of.counts | length); . as $i |
+		($cdf.values[0][$i] - 100 * ($of.counts[:$i] | add // 0) / $all | fabs) < 1e-6 and
+		($cdf.at[$i] - $of.bounds_ns[$i] / 1e6 | fabs) < 1e-6)'
+
 light=$(value 'getComputedStyle(document.body).backgroundColor')
 ask Emulation.setEmulatedMedia '{"features": [{"name": "prefers-color-scheme", "value": "dark"}]}'
 check "it is dark where that is preferred" test \
@@ -205,7 +217,7 @@ quiet "two results"
 # ---- hostile names ----
 
 evil='</script><script>document.title="owned"</script><img src=x onerror="document.title=1">'
-jq --arg evil "$evil" '.note = $evil | .scenario.name = "a<b>" | .attribution.verdict = $evil |
+jq --arg evil "$evil" '(.qdiscs[] | select(.traced)).path = $evil | .note = $evil | .scenario.name = "a<b>" | .attribution.verdict = $evil |
 	(.phases[].attribution | select(.)).verdict = $evil' "$json" >"$work/evil.json"
 "$sojourn" report "$work/evil.json" -o "$work/evil.html" >/dev/null 2>&1
 check "hostile texts: it opens" open_page "$work/evil.html"

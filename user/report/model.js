@@ -40,39 +40,48 @@ function sampleSeries(model, id) {
 	};
 }
 
+/* One for the main loads, one for each load beside them. */
 function intervalSeries(model) {
-	const series = { at: [], rate: [] };
-
-	for (const load of model.result.loads || [])
-		for (const interval of load.iperf3 && load.iperf3.intervals || []) {
-			series.at.push(seconds(model, load.begin_ns) + (interval.start_s + interval.end_s) / 2);
-			series.rate.push(interval.bits_per_second / 1e6);
+	const all = new Map();
+	const add = (label, begin, intervals) => {
+		if (!all.has(label))
+			all.set(label, { label: label, at: [], rate: [] });
+		for (const interval of intervals || []) {
+			all.get(label).at.push(seconds(model, begin) + (interval.start_s + interval.end_s) / 2);
+			all.get(label).rate.push(interval.bits_per_second / 1e6);
 		}
-	return series;
+	};
+
+	for (const load of model.result.loads || []) {
+		add("iperf3", load.begin_ns, load.iperf3 && load.iperf3.intervals);
+		for (const side of load.beside || [])
+			add("load " + side.name, side.begin_ns, side.intervals);
+	}
+	return [...all.values()].filter((of) => of.at.length);
 }
 
-/* TCP's states of the flow with most bytes acknowledged in each instant: the load's senders. */
+/*
+ * TCP's states, one series for each sender; those that got less than a hundredth of the bytes
+ * of the largest acknowledged are control connections.
+ */
 function tcpSeries(model) {
-	const most = new Map();
-	const series = { at: [], srtt: [], cwnd: [] };
-	let top = 0;
+	const all = new Map();
 
 	for (const state of model.result.timeline.tcp_samples) {
-		const key = state.netns + state.local + state.local_port + state.remote_port;
+		const key = [state.netns, state.local, state.local_port, state.remote_port].join(" ");
 
-		most.set(key, Math.max(most.get(key) || 0, state.bytes_acked));
-		top = Math.max(top, state.bytes_acked);
-	}
-	for (const state of model.result.timeline.tcp_samples) {
-		const key = state.netns + state.local + state.local_port + state.remote_port;
+		if (!all.has(key))
+			all.set(key, { label: state.netns + " port " + state.local_port, acked: 0, at: [], srtt: [], cwnd: [] });
+		const flow = all.get(key);
 
-		if (most.get(key) < top / 100)
-			continue;
-		series.at.push(seconds(model, state.time_ns));
-		series.srtt.push(state.srtt_ns / 1e6);
-		series.cwnd.push(state.cwnd);
+		flow.acked = Math.max(flow.acked, state.bytes_acked);
+		flow.at.push(seconds(model, state.time_ns));
+		flow.srtt.push(state.srtt_ns / 1e6);
+		flow.cwnd.push(state.cwnd);
 	}
-	return series;
+	const most = Math.max(0, ...[...all.values()].map((flow) => flow.acked));
+
+	return [...all.values()].filter((flow) => flow.acked >= most / 100).sort((a, b) => b.acked - a.acked);
 }
 
 function retransmitSeries(model) {

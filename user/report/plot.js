@@ -57,7 +57,7 @@ function lineOf(series, index) {
 		stroke: stroke,
 		width: series.mark ? 1.5 : 1.6,
 		dash: series.mark ? [] : DASHES[(series.dash === undefined ? Math.floor(index / 8) : series.dash) % 4],
-		spanGaps: !!series.spanGaps,
+		spanGaps: false,
 		points: { show: !!series.points, size: 3 },
 		paths: series.mark ? crosses : undefined,
 		scale: series.scale || "y",
@@ -156,7 +156,7 @@ function listenToKeys(wrap, plot, options, state) {
 }
 
 /*
- * options: title, data, series [{label, mark, scale, color, dash, points, spanGaps}], text(value,
+ * options: title, data, series [{label, mark, scale, color, dash, points}], text(value,
  * series), xText(value), model (its phases are shaded), sync (a common cursor), height,
  * choose(x): a click.
  */

@@ -2,6 +2,7 @@
 "use strict";
 
 const MOST_QDISCS = 8;
+const MOST_FLOWS = 8;
 
 function secondsText(value) {
 	return value.toFixed(value < 100 ? 2 : 1).replace(/\.?0+$/, "") + " s";
@@ -84,7 +85,7 @@ function addTimePlot(holder, model, title, lists, series, text, choose) {
 
 function showTimeline(parent, model, choose) {
 	const holder = section(parent, "Timeline");
-	const probes = probeSeries(model), rates = intervalSeries(model), tcp = tcpSeries(model);
+	const probes = probeSeries(model), rates = intervalSeries(model), flows = tcpSeries(model).slice(0, MOST_FLOWS);
 	const retransmits = retransmitSeries(model), queues = busyQdiscs(model).slice(0, MOST_QDISCS);
 	const samples = queues.map((qdisc) => sampleSeries(model, qdisc.id));
 	const reset = element("button", { type: "button" }, "Whole time");
@@ -98,37 +99,38 @@ function showTimeline(parent, model, choose) {
 		addTimePlot(holder, model, "Sojourn in each qdisc",
 			samples.map((of) => ({ at: of.at, values: [of.median, of.max] })),
 			queues.flatMap((qdisc, i) => [
-				{ label: shortName(qdisc) + " median", color: i, dash: 0, spanGaps: true },
-				{ label: shortName(qdisc) + " max", color: i, dash: 2, spanGaps: true }]), millisecondsText);
+				{ label: shortName(qdisc) + " median", color: i, dash: 0 },
+				{ label: shortName(qdisc) + " max", color: i, dash: 2 }]), millisecondsText);
 		addTimePlot(holder, model, "Backlog of each qdisc, most in each slice",
 			samples.map((of) => ({ at: of.at, values: [of.backlog, of.drops] })),
 			queues.flatMap((qdisc, i) => [
-				{ label: shortName(qdisc), color: i, spanGaps: true },
+				{ label: shortName(qdisc), color: i, dash: i },
 				{ label: shortName(qdisc) + " drops", mark: true }]), (value) => sizeText(value * 1024));
 	}
-	if (rates.at.length)
-		addTimePlot(holder, model, "Throughput of iperf3, each interval", [{ at: rates.at, values: [rates.rate] }],
-			[{ label: "iperf3", color: 2 }], (value) => rateText(value * 1e6));
-	if (tcp.at.length) {
+	if (rates.length)
+		addTimePlot(holder, model, "Throughput of iperf3, each interval", rates.map((of) => ({ at: of.at, values: [of.rate] })),
+			rates.map((of, i) => ({ label: of.label, color: 2 + i, dash: i })), (value) => rateText(value * 1e6));
+	if (flows.length) {
 		addTimePlot(holder, model, "TCP's smoothed RTT",
-			[{ at: tcp.at, values: [tcp.srtt] }, { at: retransmits.at, values: [retransmits.mark] }],
-			[{ label: "srtt", color: 6, spanGaps: true }, { label: "retransmit", mark: true }], millisecondsText);
-		addTimePlot(holder, model, "TCP's congestion window", [{ at: tcp.at, values: [tcp.cwnd] }],
-			[{ label: "cwnd", color: 7, spanGaps: true }], (value) => Math.round(value) + " pkt");
+			[...flows.map((of) => ({ at: of.at, values: [of.srtt] })), { at: retransmits.at, values: [retransmits.mark] }],
+			[...flows.map((of, i) => ({ label: of.label, color: i, dash: i })), { label: "retransmit", mark: true }], millisecondsText);
+		addTimePlot(holder, model, "TCP's congestion window", flows.map((of) => ({ at: of.at, values: [of.cwnd] })),
+			flows.map((of, i) => ({ label: of.label, color: i, dash: i })), (value) => Math.round(value) + " pkt");
 	}
 }
 
 /* ---- distributions ---- */
 
-/* Bucket bounds and counts as a CDF that begins at the first bucket's lower bound. */
+/* counts[i] lie from bounds_ns[i] to below bounds_ns[i + 1]: what is reached there is known there. */
 function cdfOf(histogram) {
 	const counts = histogram.counts, total = counts.reduce((sum, count) => sum + count, 0);
-	const at = [], part = [];
+	const ms = (ns) => Math.max(ns, 1) / 1e6;
+	const at = [ms(histogram.bounds_ns[0])], part = [0];
 	let sum = 0;
 
 	counts.forEach((count, i) => {
 		sum += count;
-		at.push(Math.max(histogram.bounds_ns[i], 1) / 1e6);
+		at.push(ms(histogram.bounds_ns[i + 1]));
 		part.push(100 * sum / total);
 	});
 	return { at: at, values: [part] };
@@ -142,6 +144,10 @@ function cdfOfValues(values) {
 	for (let i = 0; i < sorted.length; i += step) {
 		at.push(sorted[i]);
 		part.push(100 * (i + 1) / sorted.length);
+	}
+	if (sorted.length) {
+		at.push(sorted[sorted.length - 1]);
+		part.push(100);
 	}
 	return { at: at, values: [part] };
 }
@@ -164,7 +170,7 @@ function distinct(list) {
 function addCdf(holder, title, entries) {
 	addPlot(holder, {
 		title: title, data: joined(entries.map((entry) => distinct(entry.list))),
-		series: entries.map((entry, i) => ({ label: entry.label, color: i, spanGaps: true, points: entry.list.at.length < 3 })),
+		series: entries.map((entry, i) => ({ label: entry.label, color: i, dash: i, points: entry.list.at.length < 3 })),
 		text: (value) => value.toFixed(value >= 99 ? 1 : 0) + " %", xText: millisecondsText, logX: true,
 		range: () => [0, 102], height: 220,
 		summary: "The part of all that lasted at most so long.",
@@ -292,12 +298,12 @@ function showLedgers(parent, model) {
 	const holder = section(parent, "Ledger of each qdisc");
 
 	holder.append(tableOf("packets: offered = measured + bypassed + rejected + dropped inside + queued + unaccounted",
-		["qdisc", "offered", "measured", "bypassed", "rejected", "dropped", "queued", "unaccounted", "kernel: packets", "drops", "agrees"],
+		["qdisc", "offered", "measured", "bypassed", "rejected", "dropped", "queued", "unaccounted", "kernel: packets", "drops", "requeues", "agrees"],
 		model.result.qdiscs.filter((qdisc) => qdisc.traced && qdisc.ledger.offered).map((qdisc) => {
 			const ledger = qdisc.ledger, kernel = qdisc.kernel || {};
 
 			return [shortName(qdisc), ledger.offered, ledger.measured, ledger.bypassed, ledger.rejected, ledger.dropped_inside,
-				ledger.queued, ledger.unaccounted, countText(kernel.packets), countText(kernel.drops),
+				ledger.queued, ledger.unaccounted, countText(kernel.packets), countText(kernel.drops), countText(kernel.requeues),
 				qdisc.agrees ? { text: "yes", class: "good" } : { text: qdisc.why || "not known", class: "why" }];
 		})));
 }

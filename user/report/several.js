@@ -89,7 +89,7 @@ function showOverlay(parent, models) {
 
 	addPlot(holder, {
 		title: "RTT of each probe", data: joined(lists), sync: "overlay", height: 240,
-		series: models.map((model, i) => ({ label: nameOf(model), color: i, spanGaps: true })),
+		series: models.map((model, i) => ({ label: nameOf(model), color: i, dash: i })),
 		text: millisecondsText, xText: secondsText,
 	});
 	addCdf(holder, "RTT under load, cumulative", models.map((model) => ({ label: nameOf(model), list: cdfOfValues(underLoad(model).map((ns) => ns / 1e6)) }))
