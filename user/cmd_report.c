@@ -87,6 +87,13 @@ static int parse_option(int option, const char *argument, struct report_options 
 	return option_bad(&cmd_report, long_options, option, argument);
 }
 
+/* By the end of its name flent knows that a file is compressed. */
+static bool is_gzip_name(const char *path)
+{
+	size_t length = strlen(path);
+
+	return !strcmp(path, "-") || (length > 3 && !strcmp(path + length - 3, ".gz"));
+}
 
 static int parse_files(int argc, char *argv[], struct report_options *options)
 {
@@ -104,6 +111,10 @@ static int parse_files(int argc, char *argv[], struct report_options *options)
 	if (!code && options->flent && options->file_count > 1)
 		return command_fail(&cmd_report, EXIT_USAGE,
 				    "--flent takes one file: flent has one for each result");
+	if (!code && options->flent && !is_gzip_name(options->flent))
+		return command_fail(&cmd_report, EXIT_USAGE,
+				    "--flent %s: flent reads it only where its name ends in .flent.gz",
+				    options->flent);
 	if (!code && !!options->csv + !!options->html + !!options->flent > 1)
 		return command_fail(&cmd_report, EXIT_USAGE,
 				    "-o, --csv and --flent are different reports: choose one");
@@ -154,10 +165,10 @@ static void look_at_terminal(struct report_options *options)
 
 /* ---- the report ---- */
 
-
 static int write_flent(const struct report_options *options, const struct result *result)
 {
 	const char *slash = strrchr(options->flent, '/');
+	const char *name = slash ? slash + 1 : options->flent;
 	struct output_file *file;
 	struct error error;
 	size_t length;
@@ -167,7 +178,7 @@ static int write_flent(const struct report_options *options, const struct result
 	file = output_file_open(options->flent, NULL, &error);
 	if (!file)
 		return command_fail(&cmd_report, error.code, "--flent: %s", error.text);
-	text = out_flent(result, slash ? slash + 1 : options->flent, &length);
+	text = out_flent(result, strcmp(options->flent, "-") ? name : NULL, &length);
 	if (!text) {
 		output_file_cancel(file);
 		return command_fail(&cmd_report, EXIT_CANNOT, "out of memory");
@@ -313,7 +324,7 @@ static void help(void)
 	     "                  results are overlaid\n"
 	     "  --csv DIR       write tables of comma-separated values instead (docs/report.md); DIR has\n"
 	     "                  to be new, or empty\n"
-	     "  --flent FILE    write a data file for flent instead (NAME.flent.gz), of one result\n"
+	     "  --flent FILE    write a data file for flent instead, NAME.flent.gz; of one result\n"
 	     "  --width N       columns of the plots (default: the terminal's, else 100)\n"
 	     "  --ascii         plots without Unicode; by itself where the locale is not UTF-8\n"
 	     "  --fail-if EXPR  as in `sojourn run`: exit code 1 where it holds; may be repeated\n"

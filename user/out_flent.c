@@ -7,24 +7,43 @@
 #include <time.h>
 #include <zlib.h>
 
+#include "array.h"
 #include "out_flent.h"
+#include "text.h"
 
 #define VERSION		4
 #define STEP_NS		200000000ULL	/* flent's own */
+#define STEPS_MAX	200000		/* 11 hours of steps of flent's */
 #define SECOND		1e9
+#define GAP_S		0.001		/* between intervals that follow each other */
+#define SECONDS_MAX	1e8		/* of an interval that can be true */
 #define TIME_SIZE	40
+#define NAME_SIZE	160
 #define GZIP_WINDOW	(15 + 16)	/* zlib.h, deflateInit2: with gzip's header */
 #define PING		"Ping (ms) ICMP"
 
-/* What goes into a series: values at moments, all of them and their means in each step. */
-struct grid {
+/* A value at a moment. */
+struct point {
+	__u64 at_ns;
+	double value;
+	bool follows;			/* nothing is missing between it and the one before */
+};
+
+struct series {
+	char name[NAME_SIZE];
+	const char *units;
+	struct point *points;		/* owned, by time */
+	size_t count, room;
+};
+
+struct flent {
 	const struct result *result;
-	__u64 begin_ns, step_ns;
+	struct series *series;		/* owned */
+	size_t count, room;
+	cJSON *raw_values;
+	__u64 begin_ns, step_ns;	/* of the grid */
 	size_t steps;
-	double *sums;
-	unsigned int *counts;
-	cJSON *raw;			/* of the series that is being made */
-	cJSON *results, *raw_values, *meta;
+	bool failed;			/* memory */
 };
 
 /* CLOCK_MONOTONIC of the run to seconds since 1970. */
@@ -46,119 +65,373 @@ static void time_text(double seconds, char text[TIME_SIZE])
 		 (int)((seconds - (double)whole) * 1e6));
 }
 
-static void begin_series(struct grid *grid)
-{
-	memset(grid->sums, 0, grid->steps * sizeof(*grid->sums));
-	memset(grid->counts, 0, grid->steps * sizeof(*grid->counts));
-	grid->raw = cJSON_CreateArray();
-}
+/* ---- parts ---- */
 
-static void add_value(struct grid *grid, __u64 at_ns, double value)
+static void put(struct flent *flent, cJSON *object, const char *name, cJSON *item)
 {
-	size_t step = at_ns < grid->begin_ns ? grid->steps : (at_ns - grid->begin_ns) / grid->step_ns;
-	cJSON *point = cJSON_CreateObject();
-
-	cJSON_AddNumberToObject(point, "t", wall(grid->result, at_ns));
-	cJSON_AddNumberToObject(point, "val", value);
-	cJSON_AddItemToArray(grid->raw, point);
-	if (step < grid->steps) {
-		grid->sums[step] += value;
-		grid->counts[step]++;
+	if (!item || !cJSON_AddItemToObject(object, name, item)) {
+		cJSON_Delete(item);
+		flent->failed = true;
 	}
 }
 
-/* A series without any value is left out. */
-static void end_series(struct grid *grid, const char *name, const char *units)
+static void put_number(struct flent *flent, cJSON *object, const char *name, double value)
 {
-	cJSON *values, *meta;
+	put(flent, object, name, cJSON_CreateNumber(value));
+}
 
-	if (!cJSON_GetArraySize(grid->raw)) {
-		cJSON_Delete(grid->raw);
+static void put_text(struct flent *flent, cJSON *object, const char *name, const char *text)
+{
+	put(flent, object, name, cJSON_CreateString(text));
+}
+
+static void append(struct flent *flent, cJSON *array, cJSON *item)
+{
+	if (!item || !cJSON_AddItemToArray(array, item)) {
+		cJSON_Delete(item);
+		flent->failed = true;
+	}
+}
+
+static cJSON *child_of(struct flent *flent, cJSON *object, const char *name, cJSON *item)
+{
+	put(flent, object, name, item);
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+/* The series of that name, made where there is none; NULL: out of memory. */
+static struct series *series_named(struct flent *flent, const char *name, const char *units)
+{
+	struct series *series;
+
+	for (size_t i = 0; i < flent->count; i++)
+		if (!strcmp(flent->series[i].name, name))
+			return &flent->series[i];
+	series = array_grow(flent->series, flent->count, &flent->room, sizeof(*series));
+	if (!series) {
+		flent->failed = true;
+		return NULL;
+	}
+	flent->series = series;
+	series += flent->count++;
+	*series = (struct series) { .units = units };
+	snprintf(series->name, sizeof(series->name), "%s", name);
+	return series;
+}
+
+static void add_point(struct flent *flent, const char *name, const char *units,
+		      struct point point)
+{
+	struct series *series = series_named(flent, name, units);
+	struct point *points = series ? array_grow(series->points, series->count, &series->room,
+						   sizeof(*points)) : NULL;
+
+	if (!points) {
+		flent->failed = true;
 		return;
 	}
-	values = cJSON_AddArrayToObject(grid->results, name);
-	for (size_t i = 0; i < grid->steps; i++)
-		cJSON_AddItemToArray(values, grid->counts[i] ?
-				     cJSON_CreateNumber(grid->sums[i] / grid->counts[i]) :
-				     cJSON_CreateNull());
-	cJSON_AddItemToObject(grid->raw_values, name, grid->raw);
-	meta = cJSON_AddObjectToObject(grid->meta, name);
-	cJSON_AddStringToObject(meta, "UNITS", units);
+	series->points = points;
+	points[series->count++] = point;
+}
+
+/* An object in raw_values for what was measured at that moment; NULL: out of memory. */
+static cJSON *add_raw(struct flent *flent, const char *name, __u64 at_ns)
+{
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(flent->raw_values, name);
+	cJSON *raw = cJSON_CreateObject();
+
+	if (!list)
+		list = child_of(flent, flent->raw_values, name, cJSON_CreateArray());
+	put_number(flent, raw, "t", wall(flent->result, at_ns));
+	append(flent, list, raw);
+	return flent->failed ? NULL : raw;
 }
 
 /* ---- series ---- */
 
-static void add_probes(struct grid *grid)
+/* seq counts all of them: ping is started twice, and begins anew. */
+static void add_probe(struct flent *flent, const struct probe *probe, size_t seq, bool follows)
 {
-	begin_series(grid);
-	for (size_t i = 0; i < grid->result->probe_count; i++) {
-		const struct probe *probe = &grid->result->probes[i];
+	struct point point = { probe->sent_ns, (double)probe->rtt_ns / 1e6, follows };
+	cJSON *raw = add_raw(flent, PING, point.at_ns);
 
-		if (!probe->lost)
-			add_value(grid, probe->sent_ns, (double)probe->rtt_ns / 1e6);
+	put_number(flent, raw, "seq", (double)seq);
+	if (probe->lost) {
+		put(flent, raw, "lost", cJSON_CreateTrue());
+		return;
 	}
-	end_series(grid, PING, "ms");
+	put_number(flent, raw, "val", point.value);
+	add_point(flent, PING, "ms", point);
 }
 
-static bool is_down(const struct phase *phase)
+static void add_probes(struct flent *flent)
 {
-	return phase->plan.direction == LOAD_DOWN;
+	const struct probe *before = NULL;
+
+	for (size_t i = 0; i < flent->result->probe_count; i++) {
+		const struct probe *probe = &flent->result->probes[i];
+
+		if (probe->sent)
+			add_probe(flent, probe, i + 1, before && before->id == probe->id &&
+				  (__u16)(before->sequence + 1) == probe->sequence);
+		before = probe->sent && !probe->lost ? probe : NULL;
+	}
 }
 
-/* What iperf3 reports of each interval, at its middle, of the loads in one direction. */
-static void add_throughput(struct grid *grid, bool down, const char *name)
+/* Each interval of iperf3 at its end, as flent does it for what netperf reports. */
+static void add_intervals(struct flent *flent, const struct iperf3_result *iperf3,
+			  __u64 begin_ns, const char *name)
 {
-	begin_series(grid);
-	for (unsigned int i = 0; i < grid->result->phase_count; i++) {
-		const struct phase *phase = &grid->result->phases[i];
-		const struct iperf3_result *iperf3 = &phase->load.iperf3;
+	double end_s = NAN;
 
-		if (phase->plan.kind != PHASE_LOAD || is_down(phase) != down)
+	for (size_t i = 0; begin_ns && i < iperf3->interval_count; i++) {
+		const struct iperf3_interval *one = &iperf3->intervals[i];
+		struct point point = { .follows = fabs(one->start_s - end_s) < GAP_S };
+		cJSON *raw;
+
+		end_s = NAN;
+		if (!isfinite(one->bits_per_second) || !(one->start_s >= 0) ||
+		    !(one->end_s >= one->start_s) || one->end_s > SECONDS_MAX)
 			continue;
-		for (size_t j = 0; j < iperf3->interval_count; j++) {
-			const struct iperf3_interval *one = &iperf3->intervals[j];
-			double middle = (one->start_s + one->end_s) / 2 * SECOND;
-
-			add_value(grid, phase->load.begin_ns + (__u64)middle,
-				  one->bits_per_second / 1e6);
-		}
+		end_s = one->end_s;
+		point.at_ns = begin_ns + (__u64)(end_s * SECOND);
+		point.value = one->bits_per_second / 1e6;
+		raw = add_raw(flent, name, point.at_ns);
+		put_number(flent, raw, "val", point.value);
+		put_number(flent, raw, "dur", end_s - one->start_s);
+		add_point(flent, name, "Mbits/s", point);
 	}
-	end_series(grid, name, "Mbits/s");
 }
 
-/* Of the qdisc that is the cause: not in flent's plots, but in its tables and its GUI. */
-static void add_qdisc(struct grid *grid, const struct result_qdisc *qdisc, bool backlog)
+/* "TCP upload"; of a load beside the main one "TCP upload::NAME". */
+static void load_name(char name[NAME_SIZE], enum load_proto proto, enum load_direction direction,
+		      const char *side)
 {
-	const struct result *result = grid->result;
-	char name[128];
+	snprintf(name, NAME_SIZE, "%s %s%s%s", proto == LOAD_UDP ? "UDP" : "TCP",
+		 direction == LOAD_DOWN ? "download" : "upload", side ? "::" : "",
+		 side ? side : "");
+}
 
-	begin_series(grid);
+static void add_side(struct flent *flent, const struct side_load_result *side)
+{
+	const struct scenario *scenario = &flent->result->scenario;
+	char name[NAME_SIZE];
+
+	for (unsigned int i = 0; i < scenario->side_load_count; i++) {
+		const struct scenario_side_load *plan = &scenario->side_loads[i];
+
+		if (strcmp(plan->name, side->name))
+			continue;
+		load_name(name, plan->proto, plan->direction, plan->name);
+		add_intervals(flent, &side->iperf3, side->begin_ns, name);
+	}
+}
+
+static void add_loads(struct flent *flent)
+{
+	const struct result *result = flent->result;
+	char name[NAME_SIZE];
+
+	for (unsigned int i = 0; i < result->phase_count; i++) {
+		const struct phase *phase = &result->phases[i];
+		const struct phase_load *load = &phase->load;
+
+		if (phase->plan.kind != PHASE_LOAD)
+			continue;
+		load_name(name, result->scenario.load_proto, phase->plan.direction, NULL);
+		add_intervals(flent, &load->iperf3, load->begin_ns, name);
+		for (unsigned int j = 0; j < load->side_count; j++)
+			add_side(flent, &load->sides[j]);
+	}
+}
+
+/* ---- qdiscs, in the way of flent's own statistics of tc ---- */
+
+static double median_ms(const struct sample_histogram *sample)
+{
+	struct histogram histogram;
+
+	histogram_init(&histogram);
+	sample_histogram_add(&histogram, sample);
+	return (double)histogram_percentile(&histogram, 50) / 1e6;
+}
+
+static void put_figure(struct flent *flent, cJSON *raw, const char *series, const char *key,
+		       const char *units, struct point point)
+{
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s::%s", series, key);
+	put_number(flent, raw, key, point.value);
+	add_point(flent, name, units, point);
+}
+
+/* tc tells the backlog at a moment; the end of a slice is one. No packet: no delay. */
+static void add_sample(struct flent *flent, const struct qdisc_sample *sample,
+		       const char *series, bool follows, bool delay_follows)
+{
+	struct point point = { .at_ns = sample->end_ns, .follows = follows };
+	cJSON *raw = add_raw(flent, series, sample->end_ns);
+
+	put_number(flent, raw, "dur", (double)(sample->end_ns - sample->begin_ns) / SECOND);
+	point.value = (double)sample->backlog_bytes;
+	put_figure(flent, raw, series, "backlog_bytes", "Bytes", point);
+	point.value = (double)sample->backlog_packets;
+	put_figure(flent, raw, series, "backlog_pkts", "packets", point);
+	point.value = (double)sample->delta.rejected_packets +
+		      (double)sample->delta.dropped_packets;
+	put_figure(flent, raw, series, "dropped", "packets", point);
+	if (sample->sojourn.count <= 0)
+		return;
+	point.follows = delay_follows;
+	point.value = median_ms(&sample->sojourn);
+	put_figure(flent, raw, series, "delay", "ms", point);
+	point.value = (double)sample->sojourn.max / 1e6;
+	put_figure(flent, raw, series, "delay_max", "ms", point);
+}
+
+/* The id without colons: where flent looks for series a "*" does not stand for any. */
+static void qdisc_name(const struct result_qdisc *qdisc, char *name)
+{
+	size_t length = strlen(qdisc->id);
+
+	memcpy(name, qdisc->id, length + 1);
+	while (length && name[length - 1] == ':')
+		name[--length] = '\0';
+	for (; *name; name++)
+		if (*name == ':')
+			*name = '.';
+}
+
+static void add_qdisc(struct flent *flent, __u32 qdisc, const char *name)
+{
+	const struct result *result = flent->result;
+	const struct qdisc_sample *before = NULL;
+	char series[NAME_SIZE];
+
+	snprintf(series, sizeof(series), "qdisc_stats_%s", name);
 	for (size_t i = 0; i < result->sample_count; i++) {
 		const struct qdisc_sample *sample = &result->samples[i];
-		__u64 middle = sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2;
+		bool follows;
 
-		if (sample->qdisc != qdisc - result->qdiscs)
+		if (sample->qdisc != qdisc || sample->end_ns < sample->begin_ns)
 			continue;
-		if (backlog)
-			add_value(grid, middle, (double)sample->backlog_bytes_max / 1024);
-		else if (sample->sojourn.count)
-			add_value(grid, middle, (double)sample->sojourn.max / 1e6);
+		follows = before && before->end_ns == sample->begin_ns;
+		add_sample(flent, sample, series, follows,
+			   follows && before->sojourn.count > 0);
+		before = sample;
 	}
-	snprintf(name, sizeof(name), "%s %s", backlog ? "Backlog (KiB)" : "Sojourn max (ms)",
-		 qdisc->id);
-	end_series(grid, name, backlog ? "KiB" : "ms");
 }
 
-static const struct result_qdisc *find_cause(const struct result *result)
+static bool has_samples(const struct result *result, __u32 qdisc)
 {
-	const struct phase *load = result_phase(result, PHASE_LOAD);
-	__u32 cause;
-
-	if (!load || !load->load.attribution.valid)
-		return NULL;
-	cause = load->load.attribution.cause.qdisc;
-	return cause < result->qdisc_count ? &result->qdiscs[cause] : NULL;
+	for (size_t i = 0; i < result->sample_count; i++)
+		if (result->samples[i].qdisc == qdisc)
+			return true;
+	return false;
 }
+
+static __u32 cause_of(const struct phase *phase)
+{
+	const struct attribution *attribution = &phase->load.attribution;
+
+	return phase->plan.kind == PHASE_LOAD && attribution->valid ? attribution->cause.qdisc :
+								     RESULT_NO_QDISC;
+}
+
+/* Is a load's cause a qdisc that was not so of an earlier load? */
+static bool is_new_cause(const struct result *result, unsigned int phase)
+{
+	__u32 qdisc = cause_of(&result->phases[phase]);
+
+	for (unsigned int i = 0; i < phase; i++)
+		if (cause_of(&result->phases[i]) == qdisc)
+			return false;
+	return qdisc < result->qdisc_count && has_samples(result, qdisc);
+}
+
+/* Flent takes lists apart as shlex of Python does: commas, quotation marks, backslashes. */
+static void add_word(struct text *list, const char *word)
+{
+	text_add(list, "%s\"", list->used ? "," : "");
+	for (; *word; word++)
+		text_add(list, "%s%c", strchr("\"\\", *word) ? "\\" : "", *word);
+	text_add(list, "\"");
+}
+
+/* hosts and interfaces: the parameters of the test by which flent's plots find the series. */
+static void add_causes(struct flent *flent, struct text *hosts, struct text *interfaces)
+{
+	const struct result *result = flent->result;
+	char name[sizeof(result->qdiscs->id)];
+
+	for (unsigned int i = 0; i < result->phase_count; i++) {
+		__u32 cause = cause_of(&result->phases[i]);
+
+		if (!is_new_cause(result, i))
+			continue;
+		qdisc_name(&result->qdiscs[cause], name);
+		add_qdisc(flent, cause, name);
+		add_word(hosts, name);
+		add_word(interfaces, result->qdiscs[cause].device);
+	}
+}
+
+/* ---- the grid ---- */
+
+static void lay_grid(struct flent *flent)
+{
+	__u64 interval = flent->result->scenario.probe_interval_ns, last = 0;
+
+	flent->begin_ns = flent->count ? ~0ULL : flent->result->started_ns;
+	for (size_t i = 0; i < flent->count; i++)
+		for (size_t j = 0; j < flent->series[i].count; j++) {
+			__u64 at = flent->series[i].points[j].at_ns;
+
+			flent->begin_ns = at < flent->begin_ns ? at : flent->begin_ns;
+			last = at > last ? at : last;
+		}
+	if (!flent->count)
+		return;
+	flent->step_ns = interval > STEP_NS ? interval : STEP_NS;
+	while ((last - flent->begin_ns) / flent->step_ns >= STEPS_MAX)
+		flent->step_ns *= 2;
+	flent->steps = (last - flent->begin_ns) / flent->step_ns + 1;
+}
+
+/* The series at a moment; *next is the first point behind it. NAN where it has no value. */
+static double value_at(const struct series *series, __u64 ns, size_t *next)
+{
+	const struct point *before, *after;
+
+	while (*next < series->count && series->points[*next].at_ns <= ns)
+		(*next)++;
+	if (!*next)
+		return NAN;
+	before = &series->points[*next - 1];
+	if (before->at_ns == ns)
+		return before->value;
+	if (*next == series->count || !before[1].follows)
+		return NAN;
+	after = before + 1;
+	return before->value + (after->value - before->value) *
+		((double)(ns - before->at_ns) / (double)(after->at_ns - before->at_ns));
+}
+
+static void put_series(struct flent *flent, cJSON *results, const struct series *series)
+{
+	cJSON *values = child_of(flent, results, series->name, cJSON_CreateArray());
+	size_t next = 0;
+
+	for (size_t i = 0; i < flent->steps; i++) {
+		double value = value_at(series, flent->begin_ns + i * flent->step_ns, &next);
+
+		append(flent, values, isnan(value) ? cJSON_CreateNull() :
+						     cJSON_CreateNumber(value));
+	}
+}
+
+/* ---- the document ---- */
 
 static const char *test_name(const struct result *result)
 {
@@ -174,94 +447,86 @@ static const char *test_name(const struct result *result)
 	}
 }
 
-static void add_series(struct grid *grid)
+static void put_run(struct flent *flent, cJSON *meta, const char *file)
 {
-	const struct result_qdisc *cause = find_cause(grid->result);
-	bool udp = grid->result->scenario.load_proto == LOAD_UDP;
+	const struct result *result = flent->result;
+	char begin[TIME_SIZE];
 
-	add_probes(grid);
-	add_throughput(grid, false, udp ? "UDP upload" : "TCP upload");
-	add_throughput(grid, true, udp ? "UDP download" : "TCP download");
-	if (cause) {
-		add_qdisc(grid, cause, false);
-		add_qdisc(grid, cause, true);
+	time_text(wall(result, flent->begin_ns), begin);
+	put_text(flent, meta, "NAME", test_name(result));
+	put_text(flent, meta, "TITLE", result->suite[0] ? result->suite_run :
+							  result->scenario.name);
+	if (file)
+		put_text(flent, meta, "DATA_FILENAME", file);
+	put_text(flent, meta, "TIME", begin);
+	put_text(flent, meta, "T0", begin);
+	put_text(flent, meta, "HOST", result->scenario.load_to);
+	put_text(flent, meta, "LOCAL_HOST", result->scenario.load_from);
+	put_number(flent, meta, "LENGTH", (double)result->scenario.load_ns / SECOND);
+	put_number(flent, meta, "TOTAL_LENGTH", (double)flent->steps * flent->step_ns / SECOND);
+	put_number(flent, meta, "STEP_SIZE", (double)flent->step_ns / SECOND);
+	put_number(flent, meta, "IP_VERSION", result->scenario.lab_ipv6 ? 6 : 4);
+	put_text(flent, meta, "FLENT_VERSION", "");
+	put_text(flent, meta, "KERNEL_NAME", "Linux");
+	put_text(flent, meta, "KERNEL_RELEASE", result->kernel);
+	put_text(flent, meta, "NOTE", result->complete ? "measured by sojourn" :
+							 result->incomplete_why);
+}
+
+static void put_metadata(struct flent *flent, cJSON *root, const char *file, const char *hosts,
+			 const char *interfaces)
+{
+	cJSON *meta = child_of(flent, root, "metadata", cJSON_CreateObject()), *object;
+
+	put_run(flent, meta, file);
+	object = child_of(flent, meta, "TEST_PARAMETERS", cJSON_CreateObject());
+	put_text(flent, object, "sojourn_version", flent->result->version);
+	if (*hosts) {
+		put_text(flent, object, "qdisc_stats_hosts", hosts);
+		put_text(flent, object, "qdisc_stats_interfaces", interfaces);
 	}
+	object = child_of(flent, meta, "SERIES_META", cJSON_CreateObject());
+	for (size_t i = 0; i < flent->count; i++)
+		put_text(flent, child_of(flent, object, flent->series[i].name,
+					 cJSON_CreateObject()),
+			 "UNITS", flent->series[i].units);
 }
 
-/* ---- the document ---- */
-
-static void add_metadata(cJSON *root, struct grid *grid, const char *file)
+static void put_document(struct flent *flent, cJSON *root, const char *file)
 {
-	const struct result *result = grid->result;
-	cJSON *meta = cJSON_AddObjectToObject(root, "metadata"), *parameters;
-	double begin = wall(result, grid->begin_ns);
-	char text[TIME_SIZE];
+	char host_names[SCENARIO_LOADS_MAX * NAME_SIZE], interface_names[sizeof(host_names)];
+	struct text hosts = text_begin(host_names, sizeof(host_names));
+	struct text interfaces = text_begin(interface_names, sizeof(interface_names));
+	cJSON *x, *results;
 
-	cJSON_AddStringToObject(meta, "NAME", test_name(result));
-	cJSON_AddStringToObject(meta, "TITLE", result->suite[0] ? result->suite_run :
-				result->scenario.name);
-	cJSON_AddStringToObject(meta, "DATA_FILENAME", file);
-	time_text(begin, text);
-	cJSON_AddStringToObject(meta, "TIME", text);
-	cJSON_AddStringToObject(meta, "T0", text);
-	cJSON_AddStringToObject(meta, "HOST", result->scenario.load_to);
-	cJSON_AddStringToObject(meta, "LOCAL_HOST", result->scenario.load_from);
-	cJSON_AddNumberToObject(meta, "LENGTH", (double)result->scenario.load_ns / SECOND);
-	cJSON_AddNumberToObject(meta, "TOTAL_LENGTH", (double)grid->steps * grid->step_ns / SECOND);
-	cJSON_AddNumberToObject(meta, "STEP_SIZE", (double)grid->step_ns / SECOND);
-	cJSON_AddNumberToObject(meta, "IP_VERSION", result->scenario.lab_ipv6 ? 6 : 4);
-	cJSON_AddStringToObject(meta, "FLENT_VERSION", "");
-	cJSON_AddStringToObject(meta, "KERNEL_RELEASE", result->kernel);
-	cJSON_AddStringToObject(meta, "NOTE", result->complete ?
-				"measured by sojourn" : result->incomplete_why);
-	parameters = cJSON_AddObjectToObject(meta, "TEST_PARAMETERS");
-	cJSON_AddStringToObject(parameters, "sojourn_version", result->version);
-	cJSON_AddItemToObject(meta, "SERIES_META", grid->meta);
-}
-
-static __u64 first_moment(const struct result *result)
-{
-	return result->probe_count ? result->probes[0].sent_ns : result->started_ns;
-}
-
-static cJSON *make_document(struct grid *grid, const char *file)
-{
-	cJSON *root = cJSON_CreateObject(), *x;
-
-	grid->meta = cJSON_CreateObject();
-	cJSON_AddNumberToObject(root, "version", VERSION);
-	x = cJSON_AddArrayToObject(root, "x_values");
-	for (size_t i = 0; i < grid->steps; i++)
-		cJSON_AddItemToArray(x, cJSON_CreateNumber((double)i * grid->step_ns / SECOND));
-	grid->results = cJSON_AddObjectToObject(root, "results");
-	grid->raw_values = cJSON_AddObjectToObject(root, "raw_values");
-	add_series(grid);
-	add_metadata(root, grid, file);
-	return root;
+	put_number(flent, root, "version", VERSION);
+	flent->raw_values = child_of(flent, root, "raw_values", cJSON_CreateObject());
+	add_probes(flent);
+	add_loads(flent);
+	add_causes(flent, &hosts, &interfaces);
+	lay_grid(flent);
+	x = child_of(flent, root, "x_values", cJSON_CreateArray());
+	for (size_t i = 0; i < flent->steps; i++)
+		append(flent, x, cJSON_CreateNumber((double)i * flent->step_ns / SECOND));
+	results = child_of(flent, root, "results", cJSON_CreateObject());
+	for (size_t i = 0; i < flent->count; i++)
+		put_series(flent, results, &flent->series[i]);
+	put_metadata(flent, root, file, host_names, interface_names);
 }
 
 char *out_flent_json(const struct result *result, const char *file)
 {
-	__u64 interval = result->scenario.probe_interval_ns;
-	struct grid grid = {
-		.result = result,
-		.begin_ns = first_moment(result),
-		.step_ns = interval > STEP_NS ? interval : STEP_NS,
-	};
+	struct flent flent = { .result = result };
+	cJSON *root = cJSON_CreateObject();
 	char *text = NULL;
-	cJSON *root;
 
-	if (result->ended_ns > grid.begin_ns)
-		grid.steps = (result->ended_ns - grid.begin_ns) / grid.step_ns + 1;
-	grid.sums = calloc(grid.steps + 1, sizeof(*grid.sums));
-	grid.counts = calloc(grid.steps + 1, sizeof(*grid.counts));
-	if (grid.sums && grid.counts) {
-		root = make_document(&grid, file);
+	put_document(&flent, root, file);
+	if (!flent.failed)
 		text = cJSON_PrintUnformatted(root);
-		cJSON_Delete(root);
-	}
-	free(grid.sums);
-	free(grid.counts);
+	cJSON_Delete(root);
+	for (size_t i = 0; i < flent.count; i++)
+		free(flent.series[i].points);
+	free(flent.series);
 	return text;
 }
 

@@ -10,9 +10,12 @@
 
 /*
  * The document: a test of flent's own that fits the loads (tcp_upload, tcp_download,
- * tcp_bidirectional, udp_flood), its series on a grid of steps, every value as it was in
- * raw_values. A step without a value is null: nothing is put in its place. file is the
- * name that flent keeps. The text is the caller's to free; NULL: out of memory.
+ * tcp_bidirectional, udp_flood). raw_values has every probe and every interval as it was,
+ * and the slices of the qdiscs that are a load's cause as flent's statistics of tc have
+ * them. results has the same on a grid of steps from the first of all values on, each
+ * interpolated between its neighbours as flent does it, but null where something is
+ * missing between these. file is the name that flent keeps; NULL: none. The text is the
+ * caller's to free; NULL: out of memory.
  */
 char *out_flent_json(const struct result *result, const char *file);
 

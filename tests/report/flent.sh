@@ -27,6 +27,19 @@ near() {
 	awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; exit !(a > 0 && d <= 0.005 * b + 0.006) }'
 }
 
+# The table that flent writes: the header's names, a line for each step, nulls as empty cells.
+table_fits() {
+	flent -i "$file" -f csv -o "$work/table" 2>"$work/csv.err" >&2 || return
+	head -n 1 "$work/table" | grep -q 'Ping (ms) ICMP' || return
+	[[ $(tail -n +2 "$work/table" | wc -l) -eq $(zcat "$file" | jq '.x_values | length') ]]
+}
+
+# plots NAME: flent draws that plot without an error. An empty one is smaller than one with a line.
+plots() {
+	flent -i "$file" -p "$1" -o "$work/$1.png" >"$work/$1.log" 2>&1 &&
+		! grep -q ERROR "$work/$1.log" && [[ $(stat -c %s "$work/$1.png") -gt $least ]]
+}
+
 for direction in up down; do
 	series="TCP ${direction}load"
 	repeat_run shown run_shown $direction
@@ -41,20 +54,52 @@ for direction in up down; do
 	check "$direction: and the median ($median ms)" near "$(figure 'Ping (ms) ICMP' 2)" "$median"
 	rate=$(jq '[.loads[0].iperf3.intervals[].bits_per_second / 1e6] | add / length' "$json")
 	check "$direction: the mean throughput is iperf3's ($rate Mbit/s)" near "$(figure "$series" 1)" "$rate"
-	check "$direction: every probe that came back is in it" test \
-		"$(zcat "$file" | jq '.raw_values["Ping (ms) ICMP"] | length')" -eq \
-		"$(jq '[.probes[] | select(.lost | not)] | length' "$json")"
+	check "$direction: every probe is in it, with its RTT or lost" test \
+		"$(zcat "$file" | jq -c '[.raw_values["Ping (ms) ICMP"][] | .lost // (.val * 1e6 | round)]')" = \
+		"$(jq -c '[.probes[] | if .lost then true else .rtt_ns end]' "$json")"
+	check "$direction: flent's own table has the series and the steps" table_fits
 	check "$direction: nothing stands where there was no load" test \
 		"$(zcat "$file" | jq --arg series "$series" '.results[$series][0]')" = null
 done
+
+# The cause's qdisc, where flent has the figures of tc: its plots of these work. Those of the
+# upload; a download meets no qdisc that holds it.
+run_shown up
+"$sojourn" report "$json" --flent "$file"
+cause=$(jq -r '.attribution.cause.qdisc' "$json")
+stats="qdisc_stats_${cause%:}"
+zcat "$file" >"$work/document"
+check "the cause's backlog is in it, slice by slice" test \
+	"$(jq -c --arg name "$stats" '[.raw_values[$name][].backlog_bytes]' "$work/document")" = \
+	"$(jq -c --arg id "$cause" '[.timeline.qdisc_samples[] | select(.qdisc == $id).backlog_bytes]' "$json")"
+check "and its longest sojourns" test \
+	"$(jq -c --arg name "$stats" '[.raw_values[$name][] | .delay_max // empty | . * 1e6 | round]' "$work/document")" = \
+	"$(jq -c --arg id "$cause" '[.timeline.qdisc_samples[] | select(.qdisc == $id and .packets > 0).sojourn_ns.max]' "$json")"
 if ! flent --version 2>&1 | grep -q 'No matplotlib'; then
-	check "flent plots it" flent -i "$file" -p totals -o "$work/totals.png"
-	check "into a picture" test "$(stat -c %s "$work/totals.png")" -gt 10000
+	least=10000
+	for plot in totals ping ping_cdf box_totals; do
+		check "flent's plot $plot" plots $plot
+	done
+	# Without a line the axes and their words take less.
+	jq 'del(.raw_values[] | .[].backlog_bytes, .[].delay)' "$work/document" | gzip >"$work/empty.flent.gz"
+	for plot in backlog delay; do
+		least=0
+		flent -i "$work/empty.flent.gz" -p "$plot" -o "$work/empty.png" >/dev/null 2>&1
+		least=$(stat -c %s "$work/empty.png")
+		check "flent's plot $plot" plots "$plot"
+	done
 else
 	skip "plots of flent: there is no matplotlib"
 fi
 
+"$sojourn" report "$json" --flent - >"$work/piped.flent.gz"
+check "to standard output too" flent -i "$work/piped.flent.gz" -f summary -o /dev/null
 status=0
 "$sojourn" report "$json" "$json" --flent "$work/two.gz" 2>"$work/err" || status=$?
 check "one result only" test "$status" -eq 2
 check "which it says" grep -q -- '--flent takes one file' "$work/err"
+status=0
+"$sojourn" report "$json" --flent "$work/plain" 2>"$work/err" || status=$?
+check "no name that flent would read as plain text" test "$status" -eq 2
+check "which it says too" grep -q -- 'ends in .flent.gz' "$work/err"
+check "and writes nothing" test ! -e "$work/plain"
