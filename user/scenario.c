@@ -979,6 +979,7 @@ void scenario_from_json(struct scenario *scenario, const struct json *object)
 	memcpy(scenario->name, name, sizeof(name));
 	for (size_t i = 0; i < COUNT(keys); i++)
 		key_from_json(scenario, object, &keys[i]);
+	scenario_sides_from_json(scenario, object);
 	scenario_lab_from_json(scenario, object);
 }
 

@@ -3,11 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json_read.h"
 #include "scenario_side.h"
 #include "units.h"
 
 #define SECOND_NS	1000000000ULL
 #define LOAD_KEY	"load."
+#define NUMBER_MAX	(1ULL << 40)	/* more than any bound of scenario.c */
+
+static const char *const protos[] = { "tcp", "udp", NULL };
+static const char *const directions[] = { "up", "down", "bidir", NULL };
 
 bool scenario_is_side_key(const char *key)
 {
@@ -217,7 +222,6 @@ int scenario_check_sides(const struct scenario *scenario, struct error *error)
 static int side_json(const struct scenario *scenario, const struct scenario_side_load *side,
 		     cJSON *array)
 {
-	static const char *const directions[] = { "up", "down", "bidir" };
 	cJSON *object = cJSON_CreateObject();
 
 	if (!object || !cJSON_AddItemToArray(array, object)) {
@@ -228,7 +232,7 @@ static int side_json(const struct scenario *scenario, const struct scenario_side
 	       cJSON_AddStringToObject(object, "from", scenario_side_from(scenario, side)) &&
 	       cJSON_AddStringToObject(object, "to", scenario_side_to(scenario, side)) &&
 	       cJSON_AddNumberToObject(object, "port", scenario_side_port(scenario, side)) &&
-	       cJSON_AddStringToObject(object, "proto", side->proto == LOAD_UDP ? "udp" : "tcp") &&
+	       cJSON_AddStringToObject(object, "proto", protos[side->proto]) &&
 	       cJSON_AddStringToObject(object, "direction", directions[side->direction]) &&
 	       cJSON_AddNumberToObject(object, "streams", side->streams) &&
 	       cJSON_AddNumberToObject(object, "rate", side->rate) &&
@@ -252,4 +256,47 @@ int scenario_sides_json(const struct scenario *scenario, struct cJSON *object)
 		if (side_json(scenario, &scenario->side_loads[i], array))
 			return -1;
 	return array ? 0 : -1;
+}
+
+static void side_from_json(struct scenario *scenario, const struct json *object)
+{
+	struct json proto = json_member(object, "proto");
+	struct json direction = json_member(object, "direction");
+	char name[SCENARIO_PATH_SIZE] = "";
+	struct scenario_side_load *side;
+	unsigned int count = scenario->side_load_count;
+	__u64 port = 0, seconds = 0;
+	struct error error;
+
+	json_text(object, "name", name, sizeof(name));
+	side = object->reader->failed ? NULL : find_side(scenario, name, &error);
+	if (!side || scenario->side_load_count == count) {
+		json_fail(object, "has a name that is none, or another one's");
+		return;
+	}
+	json_text(object, "from", side->from, sizeof(side->from));
+	json_text(object, "to", side->to, sizeof(side->to));
+	json_text(object, "cc", side->congestion, sizeof(side->congestion));
+	json_text(object, "file", side->file, sizeof(side->file));
+	side->proto = json_word(&proto, protos);
+	side->direction = json_word(&direction, directions);
+	json_u64(object, "port", 65535, &port);
+	json_u32(object, "streams", ~0U, &side->streams);
+	json_u32(object, "dscp", 63, &side->dscp);
+	json_u64(object, "rate", NUMBER_MAX, &side->rate);
+	json_u64(object, "block", NUMBER_MAX, &side->block);
+	json_u64(object, "start", JSON_WHOLE_MAX, &side->start_ns);
+	json_u64(object, "seconds", JSON_WHOLE_MAX / SECOND_NS, &seconds);
+	side->port = port;
+	side->ns = seconds * SECOND_NS;
+}
+
+void scenario_sides_from_json(struct scenario *scenario, const struct json *object)
+{
+	struct json array = json_member(object, "loads"), item;
+
+	json_count(&array, SCENARIO_SIDE_LOADS);
+	for (item = json_first(&array); item.item && !item.reader->failed;
+	     item = json_next(&item))
+		side_from_json(scenario, &item);
 }

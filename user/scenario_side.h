@@ -23,4 +23,9 @@ struct cJSON;
 /* "loads": [{"name", "from", ...}] where there are some. 0, or -1: out of memory. */
 int scenario_sides_json(const struct scenario *scenario, struct cJSON *object);
 
+struct json;
+
+/* The other way round; what is wrong is told by the reader (json_read.h). */
+void scenario_sides_from_json(struct scenario *scenario, const struct json *object);
+
 #endif

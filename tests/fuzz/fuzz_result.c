@@ -5,6 +5,7 @@
 
 #include "in_json.h"
 #include "out.h"
+#include "out_flent.h"
 #include "out_plots.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
@@ -23,6 +24,7 @@ static void print_all(const struct result *result)
 	fclose(file);
 	free(text);
 	free(out_json(result));
+	free(out_flent_json(result, "fuzz"));
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)

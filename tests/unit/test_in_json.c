@@ -7,6 +7,29 @@
 #include "out.h"
 #include "whole_result.h"
 
+/* Two loads beside the main one, the first of which has run. */
+static void add_sides(struct result *result)
+{
+	static const char *const assignments[] = {
+		"load.voice.proto=udp", "load.voice.direction=down", "load.voice.rate=64kbit",
+		"load.voice.start=2s", "load.bulk.streams=4", "load.bulk.from=server",
+		"load.bulk.to=client", "load.bulk.seconds=5", "load.bulk.cc=reno",
+	};
+	struct side_load_result *side = calloc(1, sizeof(*side));
+	struct error error;
+
+	for (size_t i = 0; i < sizeof(assignments) / sizeof(assignments[0]); i++)
+		if (scenario_set(&result->scenario, assignments[i], &error))
+			fail_msg("%s", error.text);
+	assert_non_null(side);
+	result->phases[PHASE_LOAD].load.sides = side;
+	result->phases[PHASE_LOAD].load.side_count = 1;
+	snprintf(side->name, sizeof(side->name), "voice");
+	side->begin_ns = 105 * SECOND;
+	side->end_ns = 118 * SECOND;
+	side->iperf3.received = (struct iperf3_sum) { true, 64e3, 104000, 13, -1, 0, 70, 0.1 };
+}
+
 /* Counters beyond 2^53 do not come back: cJSON keeps numbers as doubles. */
 static void make_readable(struct result *result)
 {
@@ -20,6 +43,7 @@ static void make_readable(struct result *result)
 	ledger->kernel.bytes = 1 << 20;
 	for (i = 0; i < result->tcp_count; i++)
 		result->tcp[i].bytes_acked = 77777777;
+	add_sides(result);
 }
 
 /* What a document does not give back: options of qdiscs, and the last bits of the date. */
@@ -136,6 +160,12 @@ static void test_what_is_wrong_is_told_by_its_place(void **state)
 		{ "\"counts\":[]", "\"counts\":[1]", "histogram has 0 bounds to 1 counts" },
 		{ "\"load.proto\":\"tcp\"", "\"load.proto\":\"icmp\"",
 		  "scenario.load.proto is none of tcp|udp" },
+		{ "\"proto\":\"udp\"", "\"proto\":\"icmp\"",
+		  "scenario.loads[0].proto is none of: tcp, udp" },
+		{ "\"name\":\"bulk\"", "\"name\":\"voice\"",
+		  "scenario.loads[1] has a name that is none, or another one's" },
+		{ "\"name\":\"bulk\"", "\"name\":\"Bulk load\"",
+		  "scenario.loads[1] has a name that is none, or another one's" },
 		{ "\"parent_qdisc\":null", "\"parent_qdisc\":\"nobody\"",
 		  "qdiscs[0].parent_qdisc is no id of qdiscs[]" },
 		{ "\"parent_qdisc\":null", "\"parent_qdisc\":\"pl-router/wan0/0/tbf/10:\"",
