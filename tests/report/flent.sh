@@ -64,7 +64,7 @@ done
 
 # The cause's qdisc, where flent has the figures of tc: its plots of these work. Those of the
 # upload; a download meets no qdisc that holds it.
-run_shown up
+repeat_run shown run_shown up
 "$sojourn" report "$json" --flent "$file"
 cause=$(jq -r '.attribution.cause.qdisc' "$json")
 stats="qdisc_stats_${cause%:}"
