@@ -184,11 +184,12 @@ static void show_progress(const char *text)
 static int judge(void *context, const char *name, const struct result *result)
 {
 	const struct options *options = context;
+	int code;
 
-	(void)name;
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	return conditions_judge(&options->conditions, &cmd_suite, condition_of_result, result);
+	code = conditions_judge(&options->conditions, &cmd_suite, condition_of_result, result);
+	return code ? command_fail(&cmd_suite, code, "so it is in run %s", name) : EXIT_OK;
 }
 
 static int write_json(const struct suite_outcome *outcome, struct output_file **file,

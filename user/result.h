@@ -246,7 +246,7 @@ struct result_host {
 	char role[16];			/* "gateway" */
 };
 
-#define RESULT_HOSTS_MAX	8
+#define RESULT_HOSTS_MAX	LAB_HOSTS
 
 struct result {
 	char version[32];
