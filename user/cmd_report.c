@@ -165,28 +165,27 @@ static void look_at_terminal(struct report_options *options)
 
 /* ---- the report ---- */
 
+/* Text (NULL: out of memory) into the file of an option; frees it. */
+static int write_file(const char *option, const char *path, char *text, size_t length)
+{
+	struct error error;
+	int failed;
+
+	if (!text)
+		return command_fail(&cmd_report, EXIT_CANNOT, "out of memory");
+	failed = output_file_put(path, NULL, text, length, &error);
+	free(text);
+	return failed ? command_fail(&cmd_report, error.code, "%s: %s", option, error.text) : EXIT_OK;
+}
+
 static int write_flent(const struct report_options *options, const struct result *result)
 {
 	const char *slash = strrchr(options->flent, '/');
 	const char *name = slash ? slash + 1 : options->flent;
-	struct output_file *file;
-	struct error error;
-	size_t length;
-	char *text;
-	int code = EXIT_OK;
+	size_t length = 0;
+	char *text = out_flent(result, strcmp(options->flent, "-") ? name : NULL, &length);
 
-	file = output_file_open(options->flent, NULL, &error);
-	if (!file)
-		return command_fail(&cmd_report, error.code, "--flent: %s", error.text);
-	text = out_flent(result, strcmp(options->flent, "-") ? name : NULL, &length);
-	if (!text) {
-		output_file_cancel(file);
-		return command_fail(&cmd_report, EXIT_CANNOT, "out of memory");
-	}
-	if (output_file_finish(file, text, length, &error))
-		code = command_fail(&cmd_report, error.code, "--flent: %s", error.text);
-	free(text);
-	return code;
+	return write_file("--flent", options->flent, text, length);
 }
 
 static int report_result(const struct report_options *options, const char *name,
@@ -261,24 +260,10 @@ static char *make_page(const struct report_options *options, size_t *length)
 
 static int write_page(const struct report_options *options)
 {
-	struct output_file *file;
-	struct error error;
-	size_t length;
-	char *page;
-	int code = EXIT_OK;
+	size_t length = 0;
+	char *page = make_page(options, &length);
 
-	file = output_file_open(options->html, NULL, &error);
-	if (!file)
-		return command_fail(&cmd_report, error.code, "-o: %s", error.text);
-	page = make_page(options, &length);
-	if (!page) {
-		output_file_cancel(file);
-		return command_fail(&cmd_report, EXIT_CANNOT, "out of memory");
-	}
-	if (output_file_finish(file, page, length, &error))
-		code = command_fail(&cmd_report, error.code, "-o: %s", error.text);
-	free(page);
-	return code;
+	return write_file("-o", options->html, page, length);
 }
 
 /* The gravest of all files: incomplete, then a condition. What cannot be read ends it. */

@@ -115,17 +115,13 @@ static int check_directory(const char *directory)
 static int write_in_directory(const char *directory, const char *name, const char *text,
 			      struct guard *guard, struct error *error)
 {
-	struct output_file *file;
 	char path[PATH_MAX];
 
 	if (!text)
 		return 0;
 	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
 		return error_set(error, EXIT_USAGE, "--out: the name is too long");
-	file = output_file_open(path, guard, error);
-	if (!file)
-		return -1;
-	return output_file_finish(file, text, strlen(text), error);
+	return output_file_put(path, guard, text, strlen(text), error);
 }
 
 

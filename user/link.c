@@ -185,18 +185,28 @@ int link_delete_veths(struct netlink *netlink, struct error *error)
 	return status;
 }
 
-int link_set_up(struct netlink *netlink, const char *device, struct error *error)
+/* Begin to change a device; NULL and error where there is none. */
+static struct nlmsghdr *begin_change(struct netlink *netlink, const char *device,
+				     struct ifinfomsg **info, struct error *error)
 {
 	__u32 index = link_index(netlink, device, error);
 	struct nlmsghdr *header;
+
+	if (!index)
+		return NULL;
+	header = netlink_message(netlink, RTM_NEWLINK, 0);
+	*info = mnl_nlmsg_put_extra_header(header, sizeof(**info));
+	(*info)->ifi_index = index;
+	return header;
+}
+
+int link_set_up(struct netlink *netlink, const char *device, struct error *error)
+{
 	struct ifinfomsg *info;
 	char what[WHAT_SIZE];
 
-	if (!index)
+	if (!begin_change(netlink, device, &info, error))
 		return -1;
-	header = netlink_message(netlink, RTM_NEWLINK, 0);
-	info = mnl_nlmsg_put_extra_header(header, sizeof(*info));
-	info->ifi_index = index;
 	info->ifi_flags = IFF_UP;
 	info->ifi_change = IFF_UP;
 	snprintf(what, sizeof(what), "set device %s up", device);
@@ -278,16 +288,12 @@ int link_add_route(struct netlink *netlink, const char *network, unsigned int le
 int link_set_mtu(struct netlink *netlink, const char *device, unsigned int mtu,
 		 struct error *error)
 {
-	__u32 index = link_index(netlink, device, error);
-	struct nlmsghdr *header;
 	struct ifinfomsg *info;
+	struct nlmsghdr *header = begin_change(netlink, device, &info, error);
 	char what[WHAT_SIZE];
 
-	if (!index)
+	if (!header)
 		return -1;
-	header = netlink_message(netlink, RTM_NEWLINK, 0);
-	info = mnl_nlmsg_put_extra_header(header, sizeof(*info));
-	info->ifi_index = index;
 	mnl_attr_put_u32(header, IFLA_MTU, mtu);
 	snprintf(what, sizeof(what), "set the MTU of device %s to %u", device, mtu);
 	return netlink_send(netlink, NULL, NULL, what, error);

@@ -575,6 +575,14 @@ int output_file_finish(struct output_file *file, const char *text, size_t length
 	return failed;
 }
 
+int output_file_put(const char *path, struct guard *guard, const char *text, size_t length,
+		    struct error *error)
+{
+	struct output_file *file = output_file_open(path, guard, error);
+
+	return file ? output_file_finish(file, text, length, error) : -1;
+}
+
 void output_file_cancel(struct output_file *file)
 {
 	if (!file)

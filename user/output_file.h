@@ -32,6 +32,10 @@ struct output_file *output_file_open(const char *path, struct guard *guard, stru
 int output_file_finish(struct output_file *file, const char *text, size_t length,
 		       struct error *error);
 
+/* Open it and finish it in one: the text is there already. */
+int output_file_put(const char *path, struct guard *guard, const char *text, size_t length,
+		    struct error *error);
+
 /* Forget it: remove the temporary, free. file may be NULL. */
 void output_file_cancel(struct output_file *file);
 

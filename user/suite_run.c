@@ -206,7 +206,6 @@ static bool is_done(const struct performer *performer, const struct scenario *sc
 static int write_result(const struct performer *performer, const struct result *result,
 			struct guard *guard, struct error *error)
 {
-	struct output_file *file;
 	char path[PATH_MAX], *json;
 	int failed;
 
@@ -217,10 +216,9 @@ static int write_result(const struct performer *performer, const struct result *
 	json = out_json(result);
 	if (!json)
 		return error_set(error, EXIT_CANNOT, "out of memory");
-	file = output_file_open(path, guard, error);
-	failed = !file || output_file_finish(file, json, strlen(json), error);
+	failed = output_file_put(path, guard, json, strlen(json), error);
 	free(json);
-	return failed ? -1 : 0;
+	return failed;
 }
 
 /* ---- one run ---- */
