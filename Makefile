@@ -76,8 +76,10 @@ $(BUILD)/user/suite_files.o: $(wildcard user/suites/*.suite)
 $(BUILD)/user/report_page.o: $(BUILD)/report/head.html
 $(BUILD)/user/report_page.o: USER_CFLAGS += -DREPORT_PAGE='"$(BUILD)/report"'
 
-# Empty where npm cannot fetch uPlot: then there is no HTML report.
-$(BUILD)/report/head.html: $(wildcard user/report/*) tools/make-report-page
+# Empty where npm cannot fetch uPlot: then there is no HTML report, and the next make tries again.
+PAGE_IS_THERE := $(shell test -s $(BUILD)/report/head.html && echo yes)
+$(BUILD)/report/head.html: $(wildcard user/report/*) tools/make-report-page \
+		$(if $(PAGE_IS_THERE),,FORCE)
 	tools/make-report-page $(BUILD)
 
 # The dependency files tell who includes the skeleton only after the first build.
@@ -152,7 +154,7 @@ install: $(PROGRAM)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/sojourn
 	install -m 644 README.md COPYING $(DESTDIR)$(PREFIX)/share/doc/sojourn
-	install -m 644 $(wildcard docs/*.md) $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs
+	install -m 644 $(wildcard docs/*.md docs/*.png) $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs
 
 clean:
 	rm -rf build sojourn
