@@ -130,7 +130,7 @@ static int write_iperf3(const char *directory, const struct result *result,
 			const struct experiment_output *output, struct guard *guard,
 			struct error *error)
 {
-	bool several = result->scenario.load_direction == LOAD_EACH;
+	bool several = result->scenario.load.direction == LOAD_EACH;
 	unsigned int i, loads = 0;
 	char name[64];
 

@@ -215,10 +215,10 @@ static bool ended_well(const struct child *child)
 /* Does the kernel have the congestion control? Asking loads its module, as iperf3's asking would. */
 static int check_congestion(const struct scenario *scenario, struct error *error)
 {
-	const char *name = scenario->load_congestion;
+	const char *name = scenario->load.congestion;
 	int fd, failed;
 
-	if (scenario->load_proto != LOAD_TCP)
+	if (scenario->load.proto != LOAD_TCP)
 		return 0;
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -308,7 +308,7 @@ static int find_targets(struct experiment *run, struct error *error)
 	const struct scenario *scenario = run->scenario;
 	struct result_host *host = &run->result->hosts[run->result->host_count++];
 
-	if (target_resolve(scenario->load_to, scenario->lab_ipv6, &run->load_target, error) ||
+	if (target_resolve(scenario->load.to, scenario->lab_ipv6, &run->load_target, error) ||
 	    target_resolve(scenario->probe_to, scenario->lab_ipv6, &run->probe_target, error))
 		return -1;
 	run->own_netns = netns_open_own(error);
@@ -435,23 +435,18 @@ static int start_ping(struct experiment *run, unsigned int count, struct error *
 static int start_load(struct experiment *run, const struct phase *phase, struct error *error)
 {
 	const struct scenario *scenario = run->scenario;
-	struct iperf3_options options = {
-		.server = address_of(run, scenario->load_to),
-		.port = run->load_target.port ? run->load_target.port : scenario->load_port,
-		.proto = scenario->load_proto,
-		.direction = phase->plan.direction,
-		.seconds = scenario->load_ns / SECOND_NS,
-		.streams = scenario->load_streams,
-		.congestion = scenario->load_congestion,
-		.rate_bit_per_s = scenario->load_rate,
-		.omit_seconds = scenario->load_omit_ns / SECOND_NS,
-		.block_bytes = scenario->load_block,
-		.dscp = scenario->load_dscp,
-		.file = scenario->load_file,
-	};
+	struct iperf3_options options;
 
+	scenario_load_options(&scenario->load, &options);
+	options.server = address_of(run, scenario->load.to);
+	if (run->load_target.port)
+		options.port = run->load_target.port;
+	else
+		options.port = scenario->load.port;
+	options.direction = phase->plan.direction;
+	options.omit_seconds = scenario->load_omit_ns / SECOND_NS;
 	tracer_cut(run->tracer);
-	if (iperf3_start_client(&run->client, netns_of(run, scenario->load_from), run->iperf3_path,
+	if (iperf3_start_client(&run->client, netns_of(run, scenario->load.from), run->iperf3_path,
 				&options, error))
 		return -1;
 	run->moments.loads[run->loads].begin_ns = run->client.started_ns;
@@ -629,7 +624,7 @@ static int start_side_servers(struct experiment *run, struct error *error)
 			return -1;
 		place->served = true;
 		place->address = target->address;
-		if (target->port && side->to[0] && !side->port)
+		if (target->port && side->load.to[0] && !side->load.port)
 			place->port = target->port;
 	}
 	return side_loads_serve(&run->sides, run->iperf3_path, error);
@@ -641,8 +636,8 @@ static int start_server(struct experiment *run, struct error *error)
 		return -1;
 	if (!has_lab(run))
 		return 0;
-	return iperf3_start_server(&run->server, netns_of(run, run->scenario->load_to),
-				   run->iperf3_path, run->scenario->load_port, SERVER_START_MS,
+	return iperf3_start_server(&run->server, netns_of(run, run->scenario->load.to),
+				   run->iperf3_path, run->scenario->load.port, SERVER_START_MS,
 				   error);
 }
 

@@ -222,7 +222,7 @@ static void add_side(struct flent *flent, const struct side_load_result *side)
 
 		if (strcmp(plan->name, side->name))
 			continue;
-		load_name(name, plan->proto, plan->direction, plan->name);
+		load_name(name, plan->load.proto, plan->load.direction, plan->name);
 		add_intervals(flent, &side->iperf3, side->begin_ns, name);
 	}
 }
@@ -238,7 +238,7 @@ static void add_loads(struct flent *flent)
 
 		if (phase->plan.kind != PHASE_LOAD)
 			continue;
-		load_name(name, result->scenario.load_proto, phase->plan.direction, NULL);
+		load_name(name, result->scenario.load.proto, phase->plan.direction, NULL);
 		add_intervals(flent, &load->iperf3, load->begin_ns, name);
 		for (unsigned int j = 0; j < load->side_count; j++)
 			add_side(flent, &load->sides[j]);
@@ -435,9 +435,9 @@ static void put_series(struct flent *flent, cJSON *results, const struct series 
 
 static const char *test_name(const struct result *result)
 {
-	if (result->scenario.load_proto == LOAD_UDP)
+	if (result->scenario.load.proto == LOAD_UDP)
 		return "udp_flood";
-	switch (result->scenario.load_direction) {
+	switch (result->scenario.load.direction) {
 	case LOAD_UP:
 		return "tcp_upload";
 	case LOAD_DOWN:
@@ -460,9 +460,9 @@ static void put_run(struct flent *flent, cJSON *meta, const char *file)
 		put_text(flent, meta, "DATA_FILENAME", file);
 	put_text(flent, meta, "TIME", begin);
 	put_text(flent, meta, "T0", begin);
-	put_text(flent, meta, "HOST", result->scenario.load_to);
-	put_text(flent, meta, "LOCAL_HOST", result->scenario.load_from);
-	put_number(flent, meta, "LENGTH", (double)result->scenario.load_ns / SECOND);
+	put_text(flent, meta, "HOST", result->scenario.load.to);
+	put_text(flent, meta, "LOCAL_HOST", result->scenario.load.from);
+	put_number(flent, meta, "LENGTH", (double)result->scenario.load.ns / SECOND);
 	put_number(flent, meta, "TOTAL_LENGTH", (double)flent->steps * flent->step_ns / SECOND);
 	put_number(flent, meta, "STEP_SIZE", (double)flent->step_ns / SECOND);
 	put_number(flent, meta, "IP_VERSION", result->scenario.lab_ipv6 ? 6 : 4);

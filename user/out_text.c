@@ -154,7 +154,7 @@ static void print_qdisc_words(FILE *stream, const struct scenario *scenario)
 		print_modem_words(stream, "30: on lan0", scenario, &scenario->down);
 	}
 	if (scenario->topology == LAB_NONE)
-		fprintf(stream, "no lab, to %s", scenario->load_to);
+		fprintf(stream, "no lab, to %s", scenario->load.to);
 	print_trees(stream, scenario);
 	if (scenario_has_own_trees(scenario))
 		return;
@@ -174,18 +174,18 @@ static void print_load_words(FILE *stream, const struct scenario *scenario)
 		[LOAD_BIDIR] = "both ways at once",
 		[LOAD_EACH] = "client to server, then server to client",
 	};
-	bool udp = scenario->load_proto == LOAD_UDP;
+	bool udp = scenario->load.proto == LOAD_UDP;
 	char text[UNITS_TEXT];
 
-	fprintf(stream, "%u %s stream%s", scenario->load_streams, udp ? "UDP" : "TCP",
-		scenario->load_streams == 1 ? "" : "s");
-	if (!udp && scenario->load_congestion[0])
-		fprintf(stream, " (%s)", scenario->load_congestion);
-	if (scenario->load_rate)
-		fprintf(stream, " of at most %s", units_rate_text((double)scenario->load_rate, text));
-	fprintf(stream, ", %s%s, %llu s%s", directions[scenario->load_direction],
-		scenario->lab_ipv6 ? " over IPv6" : "", scenario->load_ns / 1000000000ULL,
-		scenario->load_direction == LOAD_EACH ? " each" : "");
+	fprintf(stream, "%u %s stream%s", scenario->load.streams, udp ? "UDP" : "TCP",
+		scenario->load.streams == 1 ? "" : "s");
+	if (!udp && scenario->load.congestion[0])
+		fprintf(stream, " (%s)", scenario->load.congestion);
+	if (scenario->load.rate)
+		fprintf(stream, " of at most %s", units_rate_text((double)scenario->load.rate, text));
+	fprintf(stream, ", %s%s, %llu s%s", directions[scenario->load.direction],
+		scenario->lab_ipv6 ? " over IPv6" : "", scenario->load.ns / 1000000000ULL,
+		scenario->load.direction == LOAD_EACH ? " each" : "");
 	if (scenario->side_load_count)
 		fprintf(stream, "; %u more load%s beside it", scenario->side_load_count,
 			scenario->side_load_count == 1 ? "" : "s");
@@ -374,7 +374,7 @@ static void print_sum(FILE *stream, const char *who, const struct iperf3_sum *su
 /* "upload: " where there are several loads to tell apart. */
 static void print_load_name(const struct result *result, const struct phase *load, FILE *stream)
 {
-	if (result->scenario.load_direction == LOAD_EACH)
+	if (result->scenario.load.direction == LOAD_EACH)
 		fprintf(stream, "%s: ", load->plan.name);
 }
 
@@ -584,7 +584,7 @@ static void name_check(const struct result *result, const struct phase *phase, c
 		snprintf(text, size, "restored (qdisc%s under test removed)", office ? "s" : "");
 	else if (phase->plan.kind != PHASE_RECOVERY)
 		return;
-	else if (result->scenario.load_direction == LOAD_EACH)
+	else if (result->scenario.load.direction == LOAD_EACH)
 		snprintf(text, size, "recovered from the %s",
 			 result_load_of(result, phase)->plan.name);
 	else

@@ -337,7 +337,7 @@ static int fill_all_tcp(struct result *result, __u64 *values)
 
 	if (!states)
 		return -1;
-	if (result->scenario.load_proto == LOAD_TCP)
+	if (result->scenario.load.proto == LOAD_TCP)
 		for (; count < result->tcp_count; count++)
 			states[count] = &result->tcp[count];
 	if (count)

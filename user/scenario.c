@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "closest.h"
-#include "dscp.h"
 #include "json_read.h"
 #include "qdisc_set.h"
 #include "scenario.h"
 #include "scenario_file.h"
+#include "scenario_key.h"
 #include "scenario_lab.h"
 #include "scenario_side.h"
 #include "text.h"
@@ -22,34 +22,7 @@
 /* An Ethernet frame of the lab's devices: their MTU of 1500 and the header. */
 #define FRAME_LENGTH	1514
 
-#define LOWER		"abcdefghijklmnopqrstuvwxyz0123456789"
-
-enum key_type {
-	KEY_SECONDS,		/* __u64 ns, shown in seconds */
-	KEY_WHOLE_SECONDS,	/* the same, without a fraction */
-	KEY_TIME,		/* __u64 ns */
-	KEY_UNIT_TIME,		/* the same, a plain number refused */
-	KEY_RATE,		/* __u64 bit/s */
-	KEY_SIZE,		/* __u64 bytes */
-	KEY_COUNT,		/* unsigned int */
-	KEY_PORT,		/* __u16 */
-	KEY_WORD,		/* char array: max bytes with its NUL, of the letters */
-	KEY_CHOICE,		/* an enum: the position in letters, "a|b|c" */
-	KEY_BOOL,
-	KEY_PATH,		/* char array of max bytes */
-	KEY_DSCP,		/* unsigned int: a number or a name of RFC 2474, 2597, 3246 */
-};
-
-struct key {
-	const char *name;
-	const char *value;	/* default, as scenario_set() takes it */
-	enum key_type type;
-	size_t offset;
-	__u64 min;
-	__u64 max;
-	const char *letters;
-	const char *help;
-};
+#define LOWER		KEY_LOWER
 
 #define AT(member) offsetof(struct scenario, member)
 #define SIZE(member) sizeof(((struct scenario *)0)->member)
@@ -62,7 +35,7 @@ struct key {
 static const struct key keys[] = {
 	{ "idle.seconds", "3", KEY_SECONDS, AT(idle_ns), SECOND / 1000, 3600 * SECOND, NULL,
 	  "probes alone, before the load" },
-	{ "load.seconds", "15", KEY_WHOLE_SECONDS, AT(load_ns), SECOND, 3600 * SECOND, NULL,
+	{ "load.seconds", "15", KEY_WHOLE_SECONDS, AT(load.ns), SECOND, 3600 * SECOND, NULL,
 	  "iperf3's -t, whole seconds" },
 	{ "recovery.seconds", "8", KEY_SECONDS, AT(recovery_ns), SECOND / 1000, 3600 * SECOND, NULL,
 	  "probes alone, after the load" },
@@ -70,29 +43,29 @@ static const struct key keys[] = {
 	  "left out of the summary at both ends of the load" },
 	{ "recovery.margin", "1", KEY_TIME, AT(settle_ns), 0, 60 * SECOND, NULL,
 	  "recovery begins so long after the load's end" },
-	{ "load.streams", "1", KEY_COUNT, AT(load_streams), 1, 128, NULL,
+	{ "load.streams", "1", KEY_COUNT, AT(load.streams), 1, 128, NULL,
 	  "parallel iperf3 streams" },
-	{ "load.cc", "cubic", KEY_WORD, AT(load_congestion), 1, SIZE(load_congestion), LOWER "_",
+	{ "load.cc", "cubic", KEY_WORD, AT(load.congestion), 1, SIZE(load.congestion), LOWER "_",
 	  "TCP congestion control" },
-	{ "load.proto", "tcp", KEY_CHOICE, AT(load_proto), 0, 0, PROTOCOLS,
+	{ "load.proto", "tcp", KEY_CHOICE, AT(load.proto), 0, 0, PROTOCOLS,
 	  "protocol of the load" },
-	{ "load.rate", "0", KEY_RATE, AT(load_rate), 0, 1000000000000, NULL,
+	{ "load.rate", "0", KEY_RATE, AT(load.rate), 0, 1000000000000, NULL,
 	  "cap of each stream; 0: none (UDP: iperf3's default)" },
-	{ "load.direction", "up", KEY_CHOICE, AT(load_direction), 0, 0, DIRECTIONS,
+	{ "load.direction", "up", KEY_CHOICE, AT(load.direction), 0, 0, DIRECTIONS,
 	  "up: client sends, down: server sends, bidir: both at once, each: up, then down" },
-	{ "load.port", "5201", KEY_PORT, AT(load_port), 1, 65535, NULL,
+	{ "load.port", "5201", KEY_PORT, AT(load.port), 1, 65535, NULL,
 	  "port of the iperf3 server" },
 	{ "load.omit", "0", KEY_TIME, AT(load_omit_ns), 0, 600 * SECOND, NULL,
 	  "iperf3's -O: sent before load.seconds begin, not in its figures" },
-	{ "load.block", "0", KEY_SIZE, AT(load_block), 0, 1048576, NULL,
+	{ "load.block", "0", KEY_SIZE, AT(load.block), 0, 1048576, NULL,
 	  "bytes of each write, UDP: of each datagram; 0: iperf3's default" },
-	{ "load.dscp", "0", KEY_DSCP, AT(load_dscp), 0, 63, NULL,
+	{ "load.dscp", "0", KEY_DSCP, AT(load.dscp), 0, 63, NULL,
 	  "DSCP of the load's packets: 0 to 63, or a name (ef, cs1, af41)" },
-	{ "load.file", "", KEY_PATH, AT(load_file), 0, SIZE(load_file), NULL,
+	{ "load.file", "", KEY_PATH, AT(load.file), 0, SIZE(load.file), NULL,
 	  "of the client: what it sends is read there, what it receives written there" },
-	{ "load.from", "client", KEY_WORD, AT(load_from), 1, SIZE(load_from), LOWER "-_",
+	{ "load.from", "client", KEY_WORD, AT(load.from), 1, SIZE(load.from), LOWER "-_",
 	  "the host where iperf3's client runs" },
-	{ "load.to", "server", KEY_PATH, AT(load_to), 1, SIZE(load_to), NULL,
+	{ "load.to", "server", KEY_PATH, AT(load.to), 1, SIZE(load.to), NULL,
 	  "the host where its server runs; lab=none: HOST[:PORT] of one that runs already" },
 	{ "qdisc.kind", "tbf", KEY_WORD, AT(qdisc_kind), 1, SIZE(qdisc_kind), LOWER "_",
 	  "qdisc under test, on wan0 of the router or gateway" },
@@ -193,7 +166,7 @@ static const struct scenario_phase plans[][SCENARIO_PHASES_MAX + 1] = {
 unsigned int scenario_phases(const struct scenario *scenario,
 			     const struct scenario_phase **phases)
 {
-	const struct scenario_phase *plan = plans[scenario->load_direction];
+	const struct scenario_phase *plan = plans[scenario->load.direction];
 	unsigned int count = 0;
 
 	while (count < SCENARIO_PHASES_MAX && plan[count].name)
@@ -262,7 +235,7 @@ const char *scenario_otherwise(const struct scenario *scenario)
 
 __u64 scenario_load_ns(const struct scenario *scenario)
 {
-	return scenario->load_ns + scenario->load_omit_ns;
+	return scenario->load.ns + scenario->load_omit_ns;
 }
 
 bool scenario_has_own_trees(const struct scenario *scenario)
@@ -293,182 +266,6 @@ static void *member(struct scenario *scenario, const struct key *key)
 static const void *const_member(const struct scenario *scenario, const struct key *key)
 {
 	return (const char *)scenario + key->offset;
-}
-
-static bool is_time(const struct key *key)
-{
-	return key->type <= KEY_UNIT_TIME;
-}
-
-/* A bound as a person writes it. */
-static const char *bound_text(const struct key *key, __u64 value, char text[UNITS_TEXT])
-{
-	if (is_time(key))
-		return units_time_text(value, text);
-	if (key->type == KEY_RATE)
-		return units_rate_text(value, text);
-	snprintf(text, UNITS_TEXT, "%llu%s", (unsigned long long)value,
-		 key->type == KEY_SIZE ? " bytes" : "");
-	return text;
-}
-
-static int out_of_bounds(const struct key *key, const char *value, struct error *error)
-{
-	char low[UNITS_TEXT], high[UNITS_TEXT];
-
-	return error_set(error, EXIT_USAGE, "%s=%s is out of bounds: it takes %s to %s", key->name,
-			 value, bound_text(key, key->min, low), bound_text(key, key->max, high));
-}
-
-static int parse_number(const struct key *key, const char *value, __u64 *number,
-			struct error *error)
-{
-	struct error inner = { 0 };
-	int failed;
-
-	if (is_time(key))
-		failed = units_parse_time(value, number, &inner);
-	else if (key->type == KEY_RATE)
-		failed = units_parse_rate(value, number, &inner);
-	else if (key->type == KEY_SIZE)
-		failed = units_parse_size(value, number, &inner);
-	else
-		failed = units_parse_count(value, number, &inner);
-	if (failed)
-		return error_set(error, EXIT_USAGE, "%s: %s", key->name, inner.text);
-	return 0;
-}
-
-static int set_number(struct scenario *scenario, const struct key *key, const char *value,
-		      struct error *error)
-{
-	__u64 number;
-
-	if (parse_number(key, value, &number, error))
-		return -1;
-	if (key->type == KEY_UNIT_TIME && isdigit((unsigned char)value[strlen(value) - 1]))
-		return error_set(error, EXIT_USAGE,
-				 "%s=%s has no unit (tc would take microseconds): write it like 400ms",
-				 key->name, value);
-	if (number < key->min || number > key->max)
-		return out_of_bounds(key, value, error);
-	if (key->type == KEY_WHOLE_SECONDS && number % SECOND)
-		return error_set(error, EXIT_USAGE,
-				 "%s=%s is no whole number of seconds, and iperf3 takes no other: write it like 15",
-				 key->name, value);
-	if (key->type == KEY_COUNT)
-		*(unsigned int *)member(scenario, key) = number;
-	else if (key->type == KEY_PORT)
-		*(__u16 *)member(scenario, key) = number;
-	else
-		*(__u64 *)member(scenario, key) = number;
-	return 0;
-}
-
-static int set_word(struct scenario *scenario, const struct key *key, const char *value,
-		    struct error *error)
-{
-	size_t length = strlen(value);
-
-	if (!length || length >= key->max || strspn(value, key->letters) != length)
-		return error_set(error, EXIT_USAGE,
-				 "%s=%s cannot be: it takes 1 to %llu of the letters a-z, digits and \"%s\"",
-				 key->name, value, (unsigned long long)key->max - 1,
-				 key->letters + strlen(LOWER));
-	memcpy(member(scenario, key), value, length + 1);
-	return 0;
-}
-
-/* The position of value in "a|b|c", or -1. */
-static int choice(const char *list, const char *value)
-{
-	size_t length = strlen(value);
-
-	for (int i = 0; *list; i++) {
-		size_t part = strcspn(list, "|");
-
-		if (part == length && !memcmp(list, value, length))
-			return i;
-		list += part + (list[part] == '|');
-	}
-	return -1;
-}
-
-static int set_choice(struct scenario *scenario, const struct key *key, const char *value,
-		      struct error *error)
-{
-	static const char *const falses[] = { "false", "no", "off", "0" };
-	static const char *const trues[] = { "true", "yes", "on", "1" };
-	int position;
-
-	if (key->type == KEY_BOOL) {
-		for (size_t i = 0; i < COUNT(trues); i++) {
-			bool yes = !strcmp(value, trues[i]);
-
-			if (!yes && strcmp(value, falses[i]))
-				continue;
-			*(bool *)member(scenario, key) = yes;
-			return 0;
-		}
-		return error_set(error, EXIT_USAGE, "%s=%s cannot be: it takes true or false",
-				 key->name, value);
-	}
-	position = choice(key->letters, value);
-	if (position < 0)
-		return error_set(error, EXIT_USAGE, "%s=%s cannot be: it takes one of %s",
-				 key->name, value, key->letters);
-	*(unsigned int *)member(scenario, key) = position;
-	return 0;
-}
-
-_Static_assert(SIZE(load_proto) == sizeof(unsigned int) &&
-	       SIZE(load_direction) == sizeof(unsigned int), "KEY_CHOICE writes an unsigned int");
-
-static int set_path(struct scenario *scenario, const struct key *key, const char *value,
-		    struct error *error)
-{
-	size_t length = strlen(value);
-
-	for (size_t i = 0; i < length; i++) {
-		if (iscntrl((unsigned char)value[i]))
-			return error_set(error, EXIT_USAGE, "%s has a control character", key->name);
-	}
-	if (length >= key->max)
-		return error_set(error, EXIT_USAGE, "%s is longer than %llu bytes", key->name,
-				 (unsigned long long)key->max - 1);
-	memcpy(member(scenario, key), value, length + 1);
-	return 0;
-}
-
-static int set_dscp(struct scenario *scenario, const struct key *key, const char *value,
-		    struct error *error)
-{
-	struct error inner;
-	__u64 number;
-
-	/* RFC 2474 */
-	if (dscp_named(value, member(scenario, key)))
-		return 0;
-	if (units_parse_count(value, &number, &inner) || number > key->max)
-		return error_set(error, EXIT_USAGE,
-				 "%s=%s cannot be: it takes 0 to 63, or a name as ef, cs1, af41",
-				 key->name, value);
-	*(unsigned int *)member(scenario, key) = number;
-	return 0;
-}
-
-static int set_key(struct scenario *scenario, const struct key *key, const char *value,
-		   struct error *error)
-{
-	if (key->type == KEY_PATH)
-		return set_path(scenario, key, value, error);
-	if (key->type == KEY_DSCP)
-		return set_dscp(scenario, key, value, error);
-	if (key->type == KEY_WORD)
-		return set_word(scenario, key, value, error);
-	if (key->type == KEY_CHOICE || key->type == KEY_BOOL)
-		return set_choice(scenario, key, value, error);
-	return set_number(scenario, key, value, error);
 }
 
 /* "rate" is the part behind the point of "qdisc.rate". */
@@ -517,6 +314,47 @@ static int unknown_key(const struct scenario *scenario, const char *name, struct
 		return error_set(error, EXIT_USAGE, "unknown key \"%s\": there are %s", name, group);
 	return error_set(error, EXIT_USAGE,
 			 "unknown key \"%s\": `sojourn help run` lists all of them", name);
+}
+
+static bool is_load_key(const struct key *key)
+{
+	return key->offset >= AT(load) && key->offset < AT(load) + SIZE(load);
+}
+
+const struct key *scenario_next_load_key(const struct key *key)
+{
+	for (key = key ? key + 1 : keys; key < keys + COUNT(keys); key++)
+		if (is_load_key(key))
+			return key;
+	return NULL;
+}
+
+const struct key *scenario_load_key(const struct scenario *scenario, const char *name,
+				    struct error *error)
+{
+	const struct key *key = find_key(name);
+
+	if (key && is_load_key(key))
+		return key;
+	error->code = EXIT_OK;
+	if (!key)
+		unknown_key(scenario, name, error);
+	return NULL;
+}
+
+void scenario_load_options(const struct scenario_load *load, struct iperf3_options *options)
+{
+	*options = (struct iperf3_options){
+		.proto = load->proto,
+		.direction = load->direction,
+		.seconds = load->ns / SECOND,
+		.streams = load->streams,
+		.congestion = load->congestion,
+		.rate_bit_per_s = load->rate,
+		.block_bytes = load->block,
+		.dscp = load->dscp,
+		.file = load->file,
+	};
 }
 
 /* "lab=none": nothing is built, the keys of the qdiscs under test are gone with it. */
@@ -573,7 +411,7 @@ int scenario_set(struct scenario *scenario, const char *assignment, struct error
 		return unknown_key(scenario, name, error);
 	if (!applies(scenario, key))
 		return does_not_apply(scenario, key, error);
-	if (set_key(scenario, key, equals + 1, error))
+	if (key_set(member(scenario, key), key, equals + 1, error))
 		return -1;
 	scenario->assigned |= 1ull << (key - keys);
 	return 0;
@@ -590,7 +428,7 @@ static int set_defaults(struct scenario *scenario, const struct named *named,
 	lab_plan_fill(&scenario->plan, named->topology);
 	snprintf(scenario->name, sizeof(scenario->name), "%s", named->name);
 	for (size_t i = 0; i < COUNT(keys); i++) {
-		if (set_key(scenario, &keys[i], keys[i].value, error))
+		if (key_set(member(scenario, &keys[i]), &keys[i], keys[i].value, error))
 			return -1;
 	}
 	for (const char *const *assignment = named->assignments; *assignment; assignment++) {
@@ -690,10 +528,10 @@ static int check_load(const struct scenario *scenario, struct error *error)
 {
 	char text[UNITS_TEXT];
 
-	if (scenario->load_ns <= 2 * scenario->margin_ns)
+	if (scenario->load.ns <= 2 * scenario->margin_ns)
 		return error_set(error, EXIT_USAGE,
 				 "load.seconds=%llu leaves nothing between its two margins of %s: set a longer load.seconds or a shorter load.margin",
-				 (unsigned long long)(scenario->load_ns / SECOND),
+				 (unsigned long long)(scenario->load.ns / SECOND),
 				 units_time_text(scenario->margin_ns, text));
 	if (scenario->load_omit_ns % SECOND)
 		return error_set(error, EXIT_USAGE,
@@ -806,7 +644,7 @@ static int check_target(struct scenario *scenario, struct error *error)
 		return error_set(error, EXIT_USAGE,
 				 "lab=none: set load.to=HOST[:PORT], where an iperf3 server runs");
 	if (!assigned(scenario, "probe.to"))
-		snprintf(scenario->probe_to, sizeof(scenario->probe_to), "%s", scenario->load_to);
+		snprintf(scenario->probe_to, sizeof(scenario->probe_to), "%s", scenario->load.to);
 	scenario->restored_count = 0;
 	return 0;
 }
@@ -817,7 +655,7 @@ static int check_hosts(struct scenario *scenario, struct error *error)
 		return check_target(scenario, error);
 	if (lab_plan_check(&scenario->plan, error))
 		return -1;
-	return check_pair(scenario, "load", scenario->load_from, scenario->load_to, error) ||
+	return check_pair(scenario, "load", scenario->load.from, scenario->load.to, error) ||
 	       check_pair(scenario, "probe", scenario->probe_from, scenario->probe_to, error) ?
 	       -1 : 0;
 }
@@ -833,42 +671,6 @@ int scenario_check(struct scenario *scenario, struct error *error)
 	return derive_count(scenario, error);
 }
 
-static cJSON *choice_json(const struct key *key, unsigned int position)
-{
-	const char *list = key->letters;
-	char word[32];
-
-	while (position--)
-		list += strcspn(list, "|") + 1;
-	snprintf(word, sizeof(word), "%.*s", (int)strcspn(list, "|"), list);
-	return cJSON_CreateString(word);
-}
-
-static cJSON *key_json(const struct scenario *scenario, const struct key *key)
-{
-	const void *value = const_member(scenario, key);
-
-	switch (key->type) {
-	case KEY_SECONDS:
-	case KEY_WHOLE_SECONDS:
-		return cJSON_CreateNumber(*(const __u64 *)value / (double)SECOND);
-	case KEY_COUNT:
-	case KEY_DSCP:
-		return cJSON_CreateNumber(*(const unsigned int *)value);
-	case KEY_PORT:
-		return cJSON_CreateNumber(*(const __u16 *)value);
-	case KEY_WORD:
-	case KEY_PATH:
-		return cJSON_CreateString(value);
-	case KEY_CHOICE:
-		return choice_json(key, *(const unsigned int *)value);
-	case KEY_BOOL:
-		return cJSON_CreateBool(*(const bool *)value);
-	default:
-		return cJSON_CreateNumber(*(const __u64 *)value);
-	}
-}
-
 struct cJSON *scenario_json(const struct scenario *scenario)
 {
 	cJSON *object = cJSON_CreateObject();
@@ -880,7 +682,7 @@ struct cJSON *scenario_json(const struct scenario *scenario)
 
 		if (!applies(scenario, &keys[i]))
 			continue;
-		value = key_json(scenario, &keys[i]);
+		value = key_json(const_member(scenario, &keys[i]), &keys[i]);
 		if (!value || !cJSON_AddItemToObject(object, keys[i].name, value)) {
 			cJSON_Delete(value);
 			goto fail;
@@ -894,79 +696,6 @@ fail:
 	return NULL;
 }
 
-static void word_from_json(const struct json *object, const struct key *key, char *value)
-{
-	json_text(object, key->name, value, key->max);
-	if (strspn(value, key->letters) != strlen(value)) {
-		struct json member = json_member(object, key->name);
-
-		json_fail(&member, "has characters that it cannot have");
-	}
-}
-
-static void choice_from_json(const struct json *object, const struct key *key, unsigned int *value)
-{
-	struct json member = json_member(object, key->name);
-	const char *text = json_string(&member);
-	int position = text ? choice(key->letters, text) : (int)*value;
-
-	if (position < 0)
-		json_fail(&member, "is none of %s", key->letters);
-	else
-		*value = position;
-}
-
-static void seconds_from_json(const struct json *object, const struct key *key, __u64 *value)
-{
-	double seconds = *value / (double)SECOND;
-
-	json_double(object, key->name, &seconds);
-	if (seconds >= 0 && seconds <= key->max / (double)SECOND) {
-		*value = (__u64)(seconds * SECOND + 0.5);
-	} else {
-		struct json member = json_member(object, key->name);
-
-		json_fail(&member, "is out of bounds");
-	}
-}
-
-static void key_from_json(struct scenario *scenario, const struct json *object,
-			  const struct key *key)
-{
-	void *value = member(scenario, key);
-	__u64 number = 0;
-
-	switch (key->type) {
-	case KEY_SECONDS:
-	case KEY_WHOLE_SECONDS:
-		seconds_from_json(object, key, value);
-		break;
-	case KEY_COUNT:
-	case KEY_DSCP:
-		json_u32(object, key->name, key->max, value);
-		break;
-	case KEY_PORT:
-		number = *(__u16 *)value;
-		json_u64(object, key->name, key->max, &number);
-		*(__u16 *)value = number;
-		break;
-	case KEY_WORD:
-		word_from_json(object, key, value);
-		break;
-	case KEY_PATH:
-		json_text(object, key->name, value, key->max);
-		break;
-	case KEY_CHOICE:
-		choice_from_json(object, key, value);
-		break;
-	case KEY_BOOL:
-		json_bool(object, key->name, value);
-		break;
-	default:
-		json_u64(object, key->name, key->max, value);
-	}
-}
-
 void scenario_from_json(struct scenario *scenario, const struct json *object)
 {
 	char name[SIZE(name)] = "";
@@ -978,7 +707,7 @@ void scenario_from_json(struct scenario *scenario, const struct json *object)
 	set_defaults(scenario, named ? named : &scenarios[0], NULL);
 	memcpy(scenario->name, name, sizeof(name));
 	for (size_t i = 0; i < COUNT(keys); i++)
-		key_from_json(scenario, object, &keys[i]);
+		key_from_json(member(scenario, &keys[i]), &keys[i], object, keys[i].name);
 	scenario_sides_from_json(scenario, object);
 	scenario_lab_from_json(scenario, object);
 }

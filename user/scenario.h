@@ -28,20 +28,30 @@ struct scenario_qdisc {
 
 #define SCENARIO_SIDE_LOADS	8
 
-/* A load beside the main one, with keys "load.NAME.KEY". */
+/* One iperf3 client and its server. */
+struct scenario_load {
+	__u64 ns;			/* load.seconds 15 (whole seconds, iperf3's -t) */
+	unsigned int streams;		/* load.streams 1 */
+	char congestion[16];		/* load.cc cubic */
+	enum load_proto proto;		/* load.proto tcp */
+	__u64 rate;			/* load.rate 0: no cap */
+	enum load_direction direction;	/* load.direction up */
+	__u16 port;			/* load.port 5201 */
+	__u64 block;			/* load.block 0: bytes of a write; 0: iperf3's default */
+	unsigned int dscp;		/* load.dscp 0 */
+	char file[SCENARIO_PATH_SIZE];	/* load.file "": iperf3's data come from memory */
+	char from[LAB_WORD_SIZE];	/* load.from client: where iperf3's client runs */
+	char to[SCENARIO_PATH_SIZE];	/* load.to server; without a lab HOST[:PORT] */
+};
+
+/*
+ * A load beside the main one, with keys "load.NAME.KEY". Of the main one it has from and to where
+ * they are "", its end where ns is 0, and a port behind its port where port is 0.
+ */
 struct scenario_side_load {
 	char name[LAB_WORD_SIZE];
-	char from[LAB_WORD_SIZE];	/* "": that of the main load; the same of the next two */
-	char to[SCENARIO_PATH_SIZE];
-	__u16 port;			/* 0: behind the main load's, one after the other */
-	enum load_proto proto;
-	enum load_direction direction;	/* never LOAD_EACH */
-	unsigned int streams, dscp;
-	__u64 rate, block;
-	char congestion[16];
-	char file[SCENARIO_PATH_SIZE];
 	__u64 start_ns;			/* after the main load's start */
-	__u64 ns;			/* whole seconds; 0: to the main load's end */
+	struct scenario_load load;	/* direction is never LOAD_EACH */
 };
 
 struct scenario {
@@ -50,22 +60,11 @@ struct scenario {
 	struct lab_plan plan;
 	const char *otherwise;		/* in place of a qdisc.kind that nobody chose; NULL: none */
 	__u64 idle_ns;			/* idle.seconds 3 */
-	__u64 load_ns;			/* load.seconds 15 (whole seconds, iperf3's -t) */
+	struct scenario_load load;	/* the main one: it makes the phases */
 	__u64 recovery_ns;		/* recovery.seconds 8 (26 s of probes less idle and load) */
 	__u64 margin_ns;		/* load.margin 1s: left out at both ends of the load window */
 	__u64 settle_ns;		/* recovery.margin 1s: recovery starts so long after the load */
-	unsigned int load_streams;	/* load.streams 1 */
-	char load_congestion[16];	/* load.cc cubic */
-	enum load_proto load_proto;	/* load.proto tcp */
-	__u64 load_rate;		/* load.rate 0: no cap */
-	enum load_direction load_direction;	/* load.direction up */
-	__u16 load_port;		/* load.port 5201 */
 	__u64 load_omit_ns;		/* load.omit 0: on top of load.seconds, not in iperf3's figures */
-	__u64 load_block;		/* load.block 0: bytes of a write; 0: iperf3's default */
-	unsigned int load_dscp;		/* load.dscp 0 */
-	char load_file[SCENARIO_PATH_SIZE];	/* load.file "": iperf3's data come from memory */
-	char load_from[LAB_WORD_SIZE];	/* load.from client: where iperf3's client runs */
-	char load_to[SCENARIO_PATH_SIZE];	/* load.to server; without a lab HOST[:PORT] */
 	unsigned int side_load_count;
 	struct scenario_side_load side_loads[SCENARIO_SIDE_LOADS];
 	char qdisc_kind[16];		/* qdisc.kind tbf */
@@ -110,6 +109,21 @@ unsigned int scenario_known_phases(const struct scenario_phase **phases);
 
 /* How long a load lasts, with what iperf3 omits of it, ns. */
 __u64 scenario_load_ns(const struct scenario *scenario);
+
+struct key;
+
+/* The keys of a load, load.KEY, one after the other; NULL: the first, and behind the last. */
+const struct key *scenario_next_load_key(const struct key *key);
+
+/*
+ * That of such a name. NULL and error: EXIT_USAGE, which names the close ones, or EXIT_OK where
+ * it is a key of the scenario and not of every load.
+ */
+const struct key *scenario_load_key(const struct scenario *scenario, const char *name,
+				    struct error *error);
+
+/* What iperf3 is told of a load; server and port are the caller's to fill. */
+void scenario_load_options(const struct scenario_load *load, struct iperf3_options *options);
 
 /* What such a load has of its own, or of the main one. */
 __u64 scenario_side_ns(const struct scenario *scenario, const struct scenario_side_load *side);

@@ -4,15 +4,12 @@
 #include <string.h>
 
 #include "json_read.h"
+#include "scenario_key.h"
 #include "scenario_side.h"
 #include "units.h"
 
 #define SECOND_NS	1000000000ULL
 #define LOAD_KEY	"load."
-#define NUMBER_MAX	(1ULL << 40)	/* more than any bound of scenario.c */
-
-static const char *const protos[] = { "tcp", "udp", NULL };
-static const char *const directions[] = { "up", "down", "bidir", NULL };
 
 bool scenario_is_side_key(const char *key)
 {
@@ -23,26 +20,44 @@ __u64 scenario_side_ns(const struct scenario *scenario, const struct scenario_si
 {
 	__u64 length = scenario_load_ns(scenario);
 
-	if (side->ns || side->start_ns >= length)
-		return side->ns;
+	if (side->load.ns || side->start_ns >= length)
+		return side->load.ns;
 	return (length - side->start_ns) / SECOND_NS * SECOND_NS;
 }
 
 const char *scenario_side_from(const struct scenario *scenario,
 			       const struct scenario_side_load *side)
 {
-	return side->from[0] ? side->from : scenario->load_from;
+	return side->load.from[0] ? side->load.from : scenario->load.from;
 }
 
 const char *scenario_side_to(const struct scenario *scenario,
 			     const struct scenario_side_load *side)
 {
-	return side->to[0] ? side->to : scenario->load_to;
+	return side->load.to[0] ? side->load.to : scenario->load.to;
 }
 
 __u16 scenario_side_port(const struct scenario *scenario, const struct scenario_side_load *side)
 {
-	return side->port ? side->port : scenario->load_port + 1 + (side - scenario->side_loads);
+	return side->load.port ? side->load.port : scenario->load.port + 1 + (side - scenario->side_loads);
+}
+
+static void *place_of(struct scenario_load *load, const struct key *key)
+{
+	return (char *)load + key->offset - offsetof(struct scenario, load);
+}
+
+/* Those of the main load, but for what it has of the main load itself. */
+static void set_defaults(struct scenario_load *load)
+{
+	const struct key *key = NULL;
+
+	/* our own defaults: the unit tests see one that its key refuses */
+	while ((key = scenario_next_load_key(key)))
+		key_set(place_of(load, key), key, key->value, NULL);
+	load->ns = 0;
+	load->port = 0;
+	load->from[0] = load->to[0] = '\0';
 }
 
 static int add_side(struct scenario *scenario, const char *name, struct error *error)
@@ -59,8 +74,7 @@ static int add_side(struct scenario *scenario, const char *name, struct error *e
 	side = &scenario->side_loads[scenario->side_load_count++];
 	memset(side, 0, sizeof(*side));
 	memcpy(side->name, name, strlen(name) + 1);
-	snprintf(side->congestion, sizeof(side->congestion), "cubic");
-	side->streams = 1;
+	set_defaults(&side->load);
 	return 0;
 }
 
@@ -72,39 +86,6 @@ static struct scenario_side_load *find_side(struct scenario *scenario, const cha
 			return &scenario->side_loads[i];
 	return add_side(scenario, name, error) ? NULL :
 	       &scenario->side_loads[scenario->side_load_count - 1];
-}
-
-/* The keys of the main load are those of the others: it takes them in the place of one. */
-static void into_main(const struct scenario_side_load *side, struct scenario *scenario)
-{
-	scenario->load_proto = side->proto;
-	scenario->load_direction = side->direction;
-	scenario->load_streams = side->streams;
-	scenario->load_rate = side->rate;
-	scenario->load_block = side->block;
-	scenario->load_dscp = side->dscp;
-	scenario->load_port = side->port;
-	scenario->load_ns = side->ns;
-	memcpy(scenario->load_congestion, side->congestion, sizeof(side->congestion));
-	memcpy(scenario->load_file, side->file, sizeof(side->file));
-	memcpy(scenario->load_from, side->from, sizeof(side->from));
-	memcpy(scenario->load_to, side->to, sizeof(side->to));
-}
-
-static void from_main(const struct scenario *scenario, struct scenario_side_load *side)
-{
-	side->proto = scenario->load_proto;
-	side->direction = scenario->load_direction;
-	side->streams = scenario->load_streams;
-	side->rate = scenario->load_rate;
-	side->block = scenario->load_block;
-	side->dscp = scenario->load_dscp;
-	side->port = scenario->load_port;
-	side->ns = scenario->load_ns;
-	memcpy(side->congestion, scenario->load_congestion, sizeof(side->congestion));
-	memcpy(side->file, scenario->load_file, sizeof(side->file));
-	memcpy(side->from, scenario->load_from, sizeof(side->from));
-	memcpy(side->to, scenario->load_to, sizeof(side->to));
 }
 
 static int set_start(struct scenario_side_load *side, const char *value, struct error *error)
@@ -120,9 +101,9 @@ int scenario_set_side(struct scenario *scenario, const char *key, const char *va
 		      struct error *error)
 {
 	const char *name = key + strlen(LOAD_KEY), *point = strchr(name, '.');
-	char word[LAB_WORD_SIZE + 1], assignment[64 + SCENARIO_PATH_SIZE];
+	char word[LAB_WORD_SIZE + 1], of_main[64];
 	struct scenario_side_load *side;
-	struct scenario other;
+	const struct key *load_key;
 	struct error inner;
 
 	snprintf(word, sizeof(word), "%.*s", (int)(point - name), name);
@@ -131,17 +112,12 @@ int scenario_set_side(struct scenario *scenario, const char *key, const char *va
 		return -1;
 	if (!strcmp(point, ".start"))
 		return set_start(side, value, error);
-	if (!strcmp(point, ".omit") || !strcmp(point, ".margin"))
+	snprintf(of_main, sizeof(of_main), "load%s", point);
+	load_key = scenario_load_key(scenario, of_main, &inner);
+	if (!load_key && inner.code == EXIT_OK)
 		return error_set(error, EXIT_USAGE, "%s: only the main load has that", key);
-	if (scenario_builtin(&other, "bottleneck", error))
-		return -1;
-	into_main(side, &other);
-	if (snprintf(assignment, sizeof(assignment), "load%s=%s", point, value) >=
-	    (int)sizeof(assignment))
-		return error_set(error, EXIT_USAGE, "%s is too long", key);
-	if (scenario_set(&other, assignment, &inner))
+	if (!load_key || key_set(place_of(&side->load, load_key), load_key, value, &inner))
 		return error_set(error, inner.code, "load %s: %s", side->name, inner.text);
-	from_main(&other, side);
 	return 0;
 }
 
@@ -152,8 +128,8 @@ static int check_ports(const struct scenario *scenario, unsigned int index, stru
 	const struct scenario_side_load *side = &scenario->side_loads[index];
 	__u16 port = scenario_side_port(scenario, side);
 
-	if (!strcmp(scenario_side_to(scenario, side), scenario->load_to) &&
-	    port == scenario->load_port)
+	if (!strcmp(scenario_side_to(scenario, side), scenario->load.to) &&
+	    port == scenario->load.port)
 		return error_set(error, EXIT_USAGE,
 				 "load.%s.port=%u is the main load's, at the same host", side->name,
 				 port);
@@ -205,7 +181,7 @@ int scenario_check_sides(const struct scenario *scenario, struct error *error)
 	for (unsigned int i = 0; i < scenario->side_load_count; i++) {
 		const struct scenario_side_load *side = &scenario->side_loads[i];
 
-		if (scenario->load_direction == LOAD_EACH || side->direction == LOAD_EACH)
+		if (scenario->load.direction == LOAD_EACH || side->load.direction == LOAD_EACH)
 			return error_set(error, EXIT_USAGE,
 					 "load %s: with several loads a direction is up, down or bidir, each is for one alone",
 					 side->name);
@@ -219,30 +195,40 @@ int scenario_check_sides(const struct scenario *scenario, struct error *error)
 
 /* ---- the document ---- */
 
+/* What it has of the main load too. */
+static void resolve(const struct scenario *scenario, const struct scenario_side_load *side,
+		    struct scenario_load *load)
+{
+	*load = side->load;
+	load->ns = scenario_side_ns(scenario, side);
+	load->port = scenario_side_port(scenario, side);
+	snprintf(load->from, sizeof(load->from), "%s", scenario_side_from(scenario, side));
+	snprintf(load->to, sizeof(load->to), "%s", scenario_side_to(scenario, side));
+}
+
 static int side_json(const struct scenario *scenario, const struct scenario_side_load *side,
 		     cJSON *array)
 {
-	cJSON *object = cJSON_CreateObject();
+	cJSON *object = cJSON_CreateObject(), *value;
+	const struct key *key = NULL;
+	struct scenario_load load;
 
 	if (!object || !cJSON_AddItemToArray(array, object)) {
 		cJSON_Delete(object);
 		return -1;
 	}
-	return cJSON_AddStringToObject(object, "name", side->name) &&
-	       cJSON_AddStringToObject(object, "from", scenario_side_from(scenario, side)) &&
-	       cJSON_AddStringToObject(object, "to", scenario_side_to(scenario, side)) &&
-	       cJSON_AddNumberToObject(object, "port", scenario_side_port(scenario, side)) &&
-	       cJSON_AddStringToObject(object, "proto", protos[side->proto]) &&
-	       cJSON_AddStringToObject(object, "direction", directions[side->direction]) &&
-	       cJSON_AddNumberToObject(object, "streams", side->streams) &&
-	       cJSON_AddNumberToObject(object, "rate", side->rate) &&
-	       cJSON_AddNumberToObject(object, "block", side->block) &&
-	       cJSON_AddNumberToObject(object, "dscp", side->dscp) &&
-	       cJSON_AddStringToObject(object, "cc", side->congestion) &&
-	       cJSON_AddStringToObject(object, "file", side->file) &&
-	       cJSON_AddNumberToObject(object, "start", side->start_ns) &&
-	       cJSON_AddNumberToObject(object, "seconds",
-				       scenario_side_ns(scenario, side) / SECOND_NS) ? 0 : -1;
+	resolve(scenario, side, &load);
+	if (!cJSON_AddStringToObject(object, "name", side->name) ||
+	    !cJSON_AddNumberToObject(object, "start", side->start_ns))
+		return -1;
+	while ((key = scenario_next_load_key(key))) {
+		value = key_json(place_of(&load, key), key);
+		if (!value || !cJSON_AddItemToObject(object, key->name + strlen(LOAD_KEY), value)) {
+			cJSON_Delete(value);
+			return -1;
+		}
+	}
+	return 0;
 }
 
 int scenario_sides_json(const struct scenario *scenario, struct cJSON *object)
@@ -260,12 +246,10 @@ int scenario_sides_json(const struct scenario *scenario, struct cJSON *object)
 
 static void side_from_json(struct scenario *scenario, const struct json *object)
 {
-	struct json proto = json_member(object, "proto");
-	struct json direction = json_member(object, "direction");
+	unsigned int count = scenario->side_load_count;
 	char name[SCENARIO_PATH_SIZE] = "";
 	struct scenario_side_load *side;
-	unsigned int count = scenario->side_load_count;
-	__u64 port = 0, seconds = 0;
+	const struct key *key = NULL;
 	struct error error;
 
 	json_text(object, "name", name, sizeof(name));
@@ -274,21 +258,12 @@ static void side_from_json(struct scenario *scenario, const struct json *object)
 		json_fail(object, "has a name that is none, or another one's");
 		return;
 	}
-	json_text(object, "from", side->from, sizeof(side->from));
-	json_text(object, "to", side->to, sizeof(side->to));
-	json_text(object, "cc", side->congestion, sizeof(side->congestion));
-	json_text(object, "file", side->file, sizeof(side->file));
-	side->proto = json_word(&proto, protos);
-	side->direction = json_word(&direction, directions);
-	json_u64(object, "port", 65535, &port);
-	json_u32(object, "streams", ~0U, &side->streams);
-	json_u32(object, "dscp", 63, &side->dscp);
-	json_u64(object, "rate", NUMBER_MAX, &side->rate);
-	json_u64(object, "block", NUMBER_MAX, &side->block);
 	json_u64(object, "start", JSON_WHOLE_MAX, &side->start_ns);
-	json_u64(object, "seconds", JSON_WHOLE_MAX / SECOND_NS, &seconds);
-	side->port = port;
-	side->ns = seconds * SECOND_NS;
+	while ((key = scenario_next_load_key(key)))
+		key_from_json(place_of(&side->load, key), key, object,
+			      key->name + strlen(LOAD_KEY));
+	if (side->load.direction == LOAD_EACH)
+		json_fail(object, "goes both ways one after the other, as only a single load can");
 }
 
 void scenario_sides_from_json(struct scenario *scenario, const struct json *object)

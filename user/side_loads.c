@@ -41,20 +41,12 @@ static int start_client(struct side_loads *sides, unsigned int index, const char
 {
 	const struct scenario_side_load *side = &sides->scenario->side_loads[index];
 	const struct side_place *place = &sides->places[index];
-	struct iperf3_options options = {
-		.server = place->address,
-		.port = place->port,
-		.proto = side->proto,
-		.direction = side->direction,
-		.seconds = scenario_side_ns(sides->scenario, side) / SECOND_NS,
-		.streams = side->streams,
-		.congestion = side->congestion,
-		.rate_bit_per_s = side->rate,
-		.block_bytes = side->block,
-		.dscp = side->dscp,
-		.file = side->file,
-	};
+	struct iperf3_options options;
 
+	scenario_load_options(&side->load, &options);
+	options.server = place->address;
+	options.port = place->port;
+	options.seconds = scenario_side_ns(sides->scenario, side) / SECOND_NS;
 	return iperf3_start_client(&sides->clients[index], place->from, iperf3_path, &options, error);
 }
 

@@ -254,9 +254,9 @@ static void scale_times(struct scenario *scenario, double scale)
 	if (scale == 1)
 		return;
 	scenario->idle_ns = scaled(scenario->idle_ns, scale, LEAST_IDLE_NS);
-	scenario->load_ns = whole(scaled(scenario->load_ns, scale, least));
-	if (scenario->load_ns < least)
-		scenario->load_ns += SECOND_NS;
+	scenario->load.ns = whole(scaled(scenario->load.ns, scale, least));
+	if (scenario->load.ns < least)
+		scenario->load.ns += SECOND_NS;
 	scenario->load_omit_ns = whole(scaled(scenario->load_omit_ns, scale, SECOND_NS));
 	scenario->recovery_ns = scaled(scenario->recovery_ns, scale,
 				       scenario->settle_ns + LEAST_AFTER_NS);

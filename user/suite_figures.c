@@ -124,7 +124,7 @@ int suite_row_fill(struct suite_row *row, const struct result *result, const str
 	snprintf(row->note, sizeof(row->note), "%s", result->note);
 	snprintf(row->phase, sizeof(row->phase), "%s", load->plan.name);
 	row->prefix = strlen(result->scenario.lab_prefix);
-	row->udp = result->scenario.load_proto == LOAD_UDP;
+	row->udp = result->scenario.load.proto == LOAD_UDP;
 	row->bidir = load->plan.direction == LOAD_BIDIR;
 	row->sent = load->sent;
 	row->lost = load->lost;

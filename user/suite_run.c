@@ -133,7 +133,7 @@ static int add_rows(struct performer *performer, const struct suite_run *run,
 		row = add_row(performer, run);
 		if (!row)
 			return -1;
-		if (result->scenario.load_direction == LOAD_EACH)
+		if (result->scenario.load.direction == LOAD_EACH)
 			snprintf(row->label, sizeof(row->label), "%s %s", performer->name,
 				 result->phases[i].plan.name);
 		if (suite_row_fill(row, result, &result->phases[i]))

@@ -403,7 +403,7 @@ static void make_office(struct result *result, enum load_direction direction)
 
 	result_init(result);
 	assert_int_equal(scenario_named(&result->scenario, "office", &error), 0);
-	result->scenario.load_direction = direction;
+	result->scenario.load.direction = direction;
 	result_plan(result);
 	result->qdiscs = calloc(2, sizeof(*result->qdiscs));
 	assert_non_null(result->qdiscs);

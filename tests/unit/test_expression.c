@@ -174,7 +174,7 @@ static void test_figures_of_two_loads(void **state)
 	(void)state;
 	make_result(&result);
 	result_init(&two);
-	two.scenario.load_direction = LOAD_EACH;
+	two.scenario.load.direction = LOAD_EACH;
 	result_plan(&two);
 	two.qdiscs = result.qdiscs;
 	two.qdisc_count = result.qdisc_count;

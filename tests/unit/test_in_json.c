@@ -161,7 +161,7 @@ static void test_what_is_wrong_is_told_by_its_place(void **state)
 		{ "\"load.proto\":\"tcp\"", "\"load.proto\":\"icmp\"",
 		  "scenario.load.proto is none of tcp|udp" },
 		{ "\"proto\":\"udp\"", "\"proto\":\"icmp\"",
-		  "scenario.loads[0].proto is none of: tcp, udp" },
+		  "scenario.loads[0].proto is none of tcp|udp" },
 		{ "\"name\":\"bulk\"", "\"name\":\"voice\"",
 		  "scenario.loads[1] has a name that is none, or another one's" },
 		{ "\"name\":\"bulk\"", "\"name\":\"Bulk load\"",

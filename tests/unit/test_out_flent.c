@@ -276,8 +276,8 @@ static void test_side(void **state)
 	make_result(&result);
 	plan = &result.scenario.side_loads[result.scenario.side_load_count++];
 	snprintf(plan->name, sizeof(plan->name), "voice");
-	plan->proto = LOAD_UDP;
-	plan->direction = LOAD_DOWN;
+	plan->load.proto = LOAD_UDP;
+	plan->load.direction = LOAD_DOWN;
 	side = calloc(1, sizeof(*side));
 	assert_non_null(side);
 	snprintf(side->name, sizeof(side->name), "voice");
@@ -336,8 +336,8 @@ static void test_names(void **state)
 
 		result_init(&result);
 		assert_int_equal(scenario_named(&result.scenario, "bottleneck", &error), 0);
-		result.scenario.load_proto = cases[i].proto;
-		result.scenario.load_direction = cases[i].direction;
+		result.scenario.load.proto = cases[i].proto;
+		result.scenario.load.direction = cases[i].direction;
 		root = document(&result);
 		assert_string_equal(at(at(root, "metadata"), "NAME")->valuestring, cases[i].name);
 		assert_null(at(root, "results")->child);

@@ -34,7 +34,7 @@ static struct result planned(enum load_direction direction)
 	struct result result;
 
 	result_init(&result);
-	result.scenario.load_direction = direction;
+	result.scenario.load.direction = direction;
 	result_plan(&result);
 	return result;
 }
@@ -159,7 +159,7 @@ static void begin(struct result *result)
 {
 	assert_int_equal(synthetic_result(result), 0);
 	phase_windows(result, &moments, SECOND, 2 * SECOND);
-	result->scenario.load_proto = LOAD_TCP;
+	result->scenario.load.proto = LOAD_TCP;
 }
 
 static void add_probes(struct result *result, const __u64 *sent, unsigned int count)
@@ -528,7 +528,7 @@ static void test_tcp_of_the_senders(void **state)
 	assert_int_equal(result.phases[PHASE_LOAD].retransmits, 2);
 	assert_int_equal(result.phases[PHASE_IDLE].srtt.count, 0);
 
-	result.scenario.load_proto = LOAD_UDP;
+	result.scenario.load.proto = LOAD_UDP;
 	assert_int_equal(phase_fill(&result, &error), 0);
 	assert_int_equal(result.phases[PHASE_LOAD].srtt.count, 0);
 	result_free(&result);

@@ -78,16 +78,16 @@ static void test_defaults(void **state)
 	check(&scenario);
 	assert_string_equal(scenario.name, "bottleneck");
 	assert_int_equal(scenario.idle_ns, 3000000000);
-	assert_int_equal(scenario.load_ns, 15000000000);
+	assert_int_equal(scenario.load.ns, 15000000000);
 	assert_int_equal(scenario.recovery_ns, 8000000000);
 	assert_int_equal(scenario.margin_ns, 1000000000);
 	assert_int_equal(scenario.settle_ns, 1000000000);
-	assert_int_equal(scenario.load_streams, 1);
-	assert_string_equal(scenario.load_congestion, "cubic");
-	assert_int_equal(scenario.load_proto, LOAD_TCP);
-	assert_int_equal(scenario.load_rate, 0);
-	assert_int_equal(scenario.load_direction, LOAD_UP);
-	assert_int_equal(scenario.load_port, 5201);
+	assert_int_equal(scenario.load.streams, 1);
+	assert_string_equal(scenario.load.congestion, "cubic");
+	assert_int_equal(scenario.load.proto, LOAD_TCP);
+	assert_int_equal(scenario.load.rate, 0);
+	assert_int_equal(scenario.load.direction, LOAD_UP);
+	assert_int_equal(scenario.load.port, 5201);
 	assert_string_equal(scenario.qdisc_kind, "tbf");
 	assert_int_equal(scenario.qdisc_rate, 10000000);
 	assert_int_equal(scenario.qdisc_burst, 32768);
@@ -124,15 +124,15 @@ static void test_set(void **state)
 	set(&scenario, "lab.prefix=xx-");
 	set(&scenario, "lab.ipv6=true");
 	check(&scenario);
-	assert_int_equal(scenario.load_ns, 8000000000);
+	assert_int_equal(scenario.load.ns, 8000000000);
 	assert_int_equal(scenario.idle_ns, 2500000000);
 	assert_int_equal(scenario.margin_ns, 500000000);
-	assert_int_equal(scenario.load_streams, 128);
-	assert_string_equal(scenario.load_congestion, "bbr");
-	assert_int_equal(scenario.load_proto, LOAD_UDP);
-	assert_int_equal(scenario.load_rate, 20000000);
-	assert_int_equal(scenario.load_direction, LOAD_BIDIR);
-	assert_int_equal(scenario.load_port, 65535);
+	assert_int_equal(scenario.load.streams, 128);
+	assert_string_equal(scenario.load.congestion, "bbr");
+	assert_int_equal(scenario.load.proto, LOAD_UDP);
+	assert_int_equal(scenario.load.rate, 20000000);
+	assert_int_equal(scenario.load.direction, LOAD_BIDIR);
+	assert_int_equal(scenario.load.port, 65535);
 	assert_string_equal(scenario.qdisc_kind, "pfifo_fast");
 	assert_int_equal(scenario.qdisc_rate, 20000000);
 	assert_int_equal(scenario.qdisc_burst, 65536);
@@ -397,9 +397,9 @@ static void test_office(void **state)
 	assert_string_equal(scenario.down.kind, "tbf");
 	assert_string_equal(scenario.qdisc_kind, "fq_codel");
 	assert_string_equal(scenario_otherwise(&scenario), "pfifo_fast");
-	assert_int_equal(scenario.load_ns, 20000000000);
-	assert_int_equal(scenario.load_direction, LOAD_EACH);
-	assert_string_equal(scenario.load_congestion, "cubic");
+	assert_int_equal(scenario.load.ns, 20000000000);
+	assert_int_equal(scenario.load.direction, LOAD_EACH);
+	assert_string_equal(scenario.load.congestion, "cubic");
 	assert_int_equal(scenario.probe_interval_ns, 200000000);
 	/* 5 + 2 * (20 + 6) s in steps of 0.2 s */
 	assert_int_equal(scenario.probe_count, 285);
@@ -550,7 +550,7 @@ static void test_file(void **state)
 	unlink(path);
 	check(&scenario);
 	assert_int_equal(scenario.qdisc_rate, 2000000);
-	assert_int_equal(scenario.load_ns, 5000000000);
+	assert_int_equal(scenario.load.ns, 5000000000);
 	assert_string_equal(scenario.lab_prefix, "ab-");
 	assert_int_equal(scenario.probe_count, (3 + 5 + 8) * 20);
 }

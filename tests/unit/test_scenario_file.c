@@ -68,10 +68,10 @@ static void test_lab(void **state)
 	assert_int_equal(scenario.topology, LAB_PLANNED);
 	assert_string_equal(scenario.name, "three");
 	assert_int_equal(scenario.idle_ns, 2000000000);
-	assert_int_equal(scenario.load_dscp, 34);
+	assert_int_equal(scenario.load.dscp, 34);
 	assert_int_equal(scenario.load_omit_ns, 2000000000);
-	assert_int_equal(scenario.load_block, 1024);
-	assert_string_equal(scenario.load_to, "right");
+	assert_int_equal(scenario.load.block, 1024);
+	assert_string_equal(scenario.load.to, "right");
 	/* 2 + (15 + 2) + 8 s in steps of 0.1 s */
 	assert_int_equal(scenario.probe_count, 270);
 
@@ -261,10 +261,10 @@ static void test_side_loads(void **state)
 	assert_int_equal(scenario_side_ns(&scenario, bulk), 3000000000);
 	/* 15 s less 2.5 s, in whole seconds */
 	assert_int_equal(scenario_side_ns(&scenario, voice), 12000000000);
-	assert_int_equal(voice->dscp, 46);
-	assert_int_equal(voice->proto, LOAD_UDP);
-	assert_int_equal(scenario.load_proto, LOAD_TCP);
-	assert_int_equal(scenario.load_rate, 0);
+	assert_int_equal(voice->load.dscp, 46);
+	assert_int_equal(voice->load.proto, LOAD_UDP);
+	assert_int_equal(scenario.load.proto, LOAD_TCP);
+	assert_int_equal(scenario.load.rate, 0);
 }
 
 /* Without a lab there are a target and no qdiscs to set; the scenario has the file's name. */
@@ -343,7 +343,7 @@ static void test_document(void **state)
 	assert_int_equal(again.plan.host_count, 3);
 	assert_string_equal(again.plan.hosts[1].role, "gateway");
 	assert_string_equal(again.plan.trees[0].commands, scenario.plan.trees[0].commands);
-	assert_int_equal(again.load_dscp, 34);
+	assert_int_equal(again.load.dscp, 34);
 	assert_int_equal(again.load_omit_ns, 2000000000);
 	cJSON_Delete(document);
 	cJSON_free(text);

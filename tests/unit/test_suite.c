@@ -46,8 +46,8 @@ static void test_file(void **state)
 	if (suite_scenario(&suite.runs[0], 1, false, NULL, 0, &scenario, &error))
 		fail_msg("%s", error.text);
 	assert_string_equal(scenario.name, "bottleneck");
-	assert_int_equal(scenario.load_streams, 3);
-	assert_int_equal(scenario.load_ns, 30 * SECOND);
+	assert_int_equal(scenario.load.streams, 3);
+	assert_int_equal(scenario.load.ns, 30 * SECOND);
 	assert_int_equal(scenario.plan.tree_count, 1);
 	if (suite_scenario(&suite.runs[0], 1, true, NULL, 0, &scenario, &error))
 		fail_msg("%s", error.text);
@@ -55,7 +55,7 @@ static void test_file(void **state)
 	if (suite_scenario(&suite.runs[1], 1, false, NULL, 0, &scenario, &error))
 		fail_msg("%s", error.text);
 	assert_string_equal(scenario.name, "office");
-	assert_int_equal(scenario.load_streams, 1);
+	assert_int_equal(scenario.load.streams, 1);
 	assert_int_equal(scenario.up.rate, 2000000);
 	suite_free(&suite);
 }
@@ -72,16 +72,16 @@ static void test_scale(void **state)
 	parse(&suite, text);
 	if (suite_scenario(&suite.runs[0], 0.2, false, NULL, 0, &scenario, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(scenario.load_ns, 6 * SECOND);
+	assert_int_equal(scenario.load.ns, 6 * SECOND);
 	assert_int_equal(scenario.idle_ns, 1 * SECOND);
 	assert_int_equal(scenario.recovery_ns, 2 * SECOND);
 	if (suite_scenario(&suite.runs[0], 0.01, false, more, 1, &scenario, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(scenario.load_ns, 3 * SECOND);
+	assert_int_equal(scenario.load.ns, 3 * SECOND);
 	assert_int_equal(scenario.idle_ns, 9 * SECOND);
 	if (suite_scenario(&suite.runs[0], 2, false, NULL, 0, &scenario, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(scenario.load_ns, 60 * SECOND);
+	assert_int_equal(scenario.load.ns, 60 * SECOND);
 	suite_free(&suite);
 }
 
