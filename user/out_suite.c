@@ -25,9 +25,14 @@ static bool has_figures(const struct suite_row *row)
 	return row->status <= SUITE_INCOMPLETE;
 }
 
-static void name_row(struct table_row *row, const struct suite_row *of)
+/* A row with its name; NULL where there are no figures to put into it. */
+static struct table_row *add_named(struct table *table, const struct suite_row *of)
 {
-	table_cell(row, 0, "%s%s", of->label, of->status == SUITE_INCOMPLETE ? " !" : "");
+	struct table_row *row = has_figures(of) ? table_add(table) : NULL;
+
+	if (row)
+		table_cell(row, 0, "%s%s", of->label, of->status == SUITE_INCOMPLETE ? " !" : "");
+	return row;
 }
 
 static void time_cell(struct table_row *row, unsigned int column, double ns)
@@ -56,11 +61,10 @@ static void print_rtts(const struct suite_outcome *outcome, FILE *file)
 	table_heading(&table, titles, 10);
 	for (size_t i = 0; i < outcome->row_count; i++) {
 		const struct suite_row *of = &outcome->rows[i];
-		struct table_row *row;
+		struct table_row *row = add_named(&table, of);
 
-		if (!has_figures(of) || !(row = table_add(&table)))
+		if (!row)
 			continue;
-		name_row(row, of);
 		time_cell(row, 1, of->idle_ns);
 		if (of->rtt.count)
 			box_cells(row, &of->rtt);
@@ -106,11 +110,10 @@ static void print_traffic(const struct suite_outcome *outcome, FILE *file)
 	table_heading(&table, titles, 7);
 	for (size_t i = 0; i < outcome->row_count; i++) {
 		const struct suite_row *of = &outcome->rows[i];
-		struct table_row *row;
+		struct table_row *row = add_named(&table, of);
 
-		if (!has_figures(of) || !(row = table_add(&table)))
+		if (!row)
 			continue;
-		name_row(row, of);
 		rate_cell(row, 1, of);
 		quality_cell(row, 2, of);
 		if (of->udp)
@@ -152,11 +155,10 @@ static void print_queues(const struct suite_outcome *outcome, FILE *file)
 	table_heading(&table, titles, 8);
 	for (size_t i = 0; i < outcome->row_count; i++) {
 		const struct suite_row *of = &outcome->rows[i];
-		struct table_row *row;
+		struct table_row *row = of->queue[0] ? add_named(&table, of) : NULL;
 
-		if (!has_figures(of) || !of->queue[0] || !(row = table_add(&table)))
+		if (!row)
 			continue;
-		name_row(row, of);
 		queue_cell(row, 1, of);
 		time_cell(row, 2, (double)of->sojourn.p50);
 		time_cell(row, 3, (double)of->sojourn.p99);
