@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <getopt.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,30 +84,6 @@ static int parse_options(int argc, char *argv[], struct run_options *options)
 		return command_fail(&cmd_run, EXIT_USAGE, "run takes one scenario, not %d: '%s' is one too many",
 				    argc - optind, argv[optind + 1]);
 	options->scenario = optind < argc ? argv[optind] : "bottleneck";
-	return EXIT_OK;
-}
-
-/* Can files be made in the directory, or it itself be made? Nothing is made yet. */
-static int check_directory(const char *directory)
-{
-	char parent[PATH_MAX];
-	struct stat status;
-
-	if (!stat(directory, &status)) {
-		if (!S_ISDIR(status.st_mode))
-			return command_fail(&cmd_run, EXIT_USAGE, "--out %s: it is not a directory",
-					    directory);
-		if (access(directory, W_OK | X_OK))
-			return command_fail(&cmd_run, EXIT_USAGE, "--out %s: %s", directory,
-					    strerror(errno));
-		return EXIT_OK;
-	}
-	if (strlen(directory) >= sizeof(parent))
-		return command_fail(&cmd_run, EXIT_USAGE, "--out: the name is too long");
-	strcpy(parent, directory);
-	if (access(dirname(parent), W_OK | X_OK))
-		return command_fail(&cmd_run, EXIT_USAGE, "--out %s: it cannot be made: %s",
-				    directory, strerror(errno));
 	return EXIT_OK;
 }
 
@@ -322,7 +297,7 @@ static int run(int argc, char *argv[])
 		code = conditions_parse(&options.conditions, &cmd_run, expression_parse,
 					&scenario);
 	if (!code && options.directory)
-		code = check_directory(options.directory);
+		code = option_directory(&cmd_run, options.directory);
 	if (!code)
 		code = check_privileges();
 	if (!code)

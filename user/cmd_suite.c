@@ -236,6 +236,11 @@ static int prepare(struct options *options, const struct suite *suite)
 
 	if (suite_check(suite, &options->suite, &error))
 		return command_fail(&cmd_suite, error.code, "%s", error.text);
+	if (options->suite.directory) {
+		code = option_directory(&cmd_suite, options->suite.directory);
+		if (code)
+			return code;
+	}
 	doctor_examine_privileges(&privileges);
 	if (!privileges.works)
 		return command_fail(&cmd_suite, EXIT_CANNOT, "%s", privileges.why);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "closest.h"
 #include "error.h"
@@ -86,4 +91,27 @@ int option_scenario(const struct command *command, const char *name, const char 
 	return EXIT_OK;
 fail:
 	return command_fail(command, error.code, "%s", error.text);
+}
+
+int option_directory(const struct command *command, const char *directory)
+{
+	char parent[PATH_MAX];
+	struct stat status;
+
+	if (!stat(directory, &status)) {
+		if (!S_ISDIR(status.st_mode))
+			return command_fail(command, EXIT_USAGE, "--out %s: it is not a directory",
+					    directory);
+		if (access(directory, W_OK | X_OK))
+			return command_fail(command, EXIT_USAGE, "--out %s: %s", directory,
+					    strerror(errno));
+		return EXIT_OK;
+	}
+	if (strlen(directory) >= sizeof(parent))
+		return command_fail(command, EXIT_USAGE, "--out: the name is too long");
+	strcpy(parent, directory);
+	if (access(dirname(parent), W_OK | X_OK))
+		return command_fail(command, EXIT_USAGE, "--out %s: it cannot be made: %s",
+				    directory, strerror(errno));
+	return EXIT_OK;
 }

@@ -27,6 +27,9 @@ struct scenario;
 int option_scenario(const struct command *command, const char *name, const char *const *set,
 		    size_t set_count, struct scenario *scenario);
 
+/* --out DIRECTORY: can files be made in it, or it itself be made? Nothing is made yet. */
+int option_directory(const struct command *command, const char *directory);
+
 /* --tier NAME */
 int option_tier(const struct command *command, const char *name, enum tracer_tier *tier);
 

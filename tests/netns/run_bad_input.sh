@@ -67,6 +67,15 @@ bad_at_once "a --fail-if that is none" 2 'fail-if' "${run[@]}" --fail-if 'nonsen
 # Results that are none.
 echo '{"schema":"sojourn/9","scenario":{},"qdiscs":[],"phases":[]}' >"$work/later.json"
 printf '{"schema":"sojourn/1",\n"qdiscs":[{' >"$work/cut.json"
+suite=("$sojourn" suite bottleneck --set "lab.prefix=$prefix")
+touch "$work/file"
+bad_at_once "unknown suite" 2 'did you mean rtt30' "$sojourn" suite rtt31
+bad_at_once "no such run" 2 'no run and no class' "${suite[@]}" --only nosuch
+bad_at_once "no repeat" 2 'it takes 1 to 100' "${suite[@]}" --repeat 0
+bad_at_once "a scale that is none" 2 'time-scale nan' "${suite[@]}" --time-scale nan
+bad_at_once "results into a file" 2 'it is not a directory' "${suite[@]}" --out "$work/file"
+bad_at_once "results into nowhere" 2 'it cannot be made' "${suite[@]}" --out "$work/none/below"
+bad_at_once "a key that no run has" 2 'qdisc\.rat' "${suite[@]}" --set qdisc.rat=1mbit
 bad_at_once "report without a file" 2 'no file is given' "$sojourn" report
 bad_at_once "report of no file" 2 'none.json.*No such file' "$sojourn" report "$work/none.json"
 bad_at_once "report of a directory" 2 'Is a directory' "$sojourn" report "$work"
