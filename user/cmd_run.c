@@ -18,8 +18,9 @@
 #include "options.h"
 #include "output_file.h"
 #include "scenario.h"
+#include "site.h"
 
-#define LIST_MAX	EXPERIMENT_NETNS_MAX
+#define LIST_MAX	SITE_NETNS_MAX
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 struct run_options {

@@ -22,16 +22,14 @@
 #include "commands.h"
 #include "experiment.h"
 #include "iperf3.h"
-#include "lab.h"
 #include "ledger.h"
 #include "load_shape.h"
 #include "netns.h"
 #include "phase.h"
 #include "ping.h"
-#include "scenario_lab.h"
 #include "side_loads.h"
 #include "signals.h"
-#include "target.h"
+#include "site.h"
 #include "timeline.h"
 #include "tracer.h"
 #include "witness.h"
@@ -44,25 +42,18 @@
 #define CLOCK_STEP_NS		1000000LL
 #define SECOND_NS		1000000000ULL
 #define ONE_CPU_UP_TO		100000000ULL	/* bit/s */
-#define NETNS_MAX		EXPERIMENT_NETNS_MAX
+#define NETNS_MAX		SITE_NETNS_MAX
 
 struct experiment {
 	const struct experiment_options *options;
 	const struct scenario *scenario;
 	struct result *result;
-	struct lab *lab;		/* NULL: there is none */
-	struct target load_target, probe_target;	/* without a lab */
-	int own_netns;			/* descriptor of ours; -1: not opened */
+	struct site site;
 	struct tracer *tracer;
 	struct timeline *timeline;
 	struct child server, client, ping;
 	struct side_loads sides;
-	struct target side_targets[SCENARIO_SIDE_LOADS];
 	unsigned int loads;		/* that are over */
-	struct witness_netns netns[NETNS_MAX];
-	size_t netns_count;
-	int opened[NETNS_MAX];		/* descriptors of ours among them */
-	size_t opened_count;
 	struct qdisc_tree before, after;
 	struct phase_moments moments;
 	struct ping_result pings, pings_restored;
@@ -244,141 +235,6 @@ static int find_programs(struct experiment *run, struct error *error)
 	return ping_version(run->ping_path, version, sizeof(version), error);
 }
 
-/* Who is who, and what is not as it was asked for. */
-static void describe_lab(struct experiment *run)
-{
-	const char *kind = scenario_has_own_trees(run->scenario) ? NULL :
-			   lab_qdisc_kind(run->lab, LAB_WAN);
-	struct result *result = run->result;
-	unsigned int i;
-
-	for (i = 0; i < lab_host_count(run->lab) && i < RESULT_HOSTS_MAX; i++) {
-		struct result_host *host = &result->hosts[result->host_count++];
-
-		host->netns = lab_netns_inode(run->lab, i);
-		snprintf(host->netns_name, sizeof(host->netns_name), "%s",
-			 lab_netns_name(run->lab, i));
-		snprintf(host->role, sizeof(host->role), "%s", lab_role(run->lab, i));
-	}
-	if (!kind || !strcmp(kind, result->scenario.qdisc_kind))
-		return;
-	snprintf(result->note, sizeof(result->note),
-		 "this kernel has no %s (module sch_%s): %s takes its place on wan0",
-		 result->scenario.qdisc_kind, result->scenario.qdisc_kind, kind);
-	snprintf(result->scenario.qdisc_kind, sizeof(result->scenario.qdisc_kind), "%s", kind);
-}
-
-static unsigned int host_named(const struct experiment *run, const char *name)
-{
-	/* scenario_check() has seen that it is there */
-	return lab_plan_host(&run->scenario->plan, name);
-}
-
-static bool has_lab(const struct experiment *run)
-{
-	return run->scenario->topology != LAB_NONE;
-}
-
-static int netns_of(const struct experiment *run, const char *host)
-{
-	if (!has_lab(run))
-		return run->own_netns;
-	return lab_netns(run->lab, host_named(run, host));
-}
-
-static const char *address_of(const struct experiment *run, const char *host)
-{
-	if (!has_lab(run))
-		return host == run->scenario->probe_to ? run->probe_target.address :
-							 run->load_target.address;
-	return lab_address(run->lab, host_named(run, host), run->scenario->lab_ipv6);
-}
-
-/* Whose probes are followed: the namespace where ping runs. */
-static __u32 probing_netns(const struct experiment *run)
-{
-	if (!has_lab(run))
-		return netns_inode(run->own_netns);
-	return lab_netns_inode(run->lab, host_named(run, run->scenario->probe_from));
-}
-
-/* Instead of a lab: where we are, and whom we shall talk to, looked up once. */
-static int find_targets(struct experiment *run, struct error *error)
-{
-	const struct scenario *scenario = run->scenario;
-	struct result_host *host = &run->result->hosts[run->result->host_count++];
-
-	if (target_resolve(scenario->load.to, scenario->lab_ipv6, &run->load_target, error) ||
-	    target_resolve(scenario->probe_to, scenario->lab_ipv6, &run->probe_target, error))
-		return -1;
-	run->own_netns = netns_open_own(error);
-	if (run->own_netns < 0)
-		return -1;
-	host->netns = netns_inode(run->own_netns);
-	snprintf(host->role, sizeof(host->role), "client");
-	return 0;
-}
-
-static int build_lab(struct experiment *run, struct error *error)
-{
-	const struct scenario *scenario = run->scenario;
-	struct lab_options options;
-
-	if (!has_lab(run))
-		return find_targets(run, error);
-	scenario_lab_options(scenario, &options);
-	if (guard_lab(run->options->guard, scenario->lab_prefix, error))
-		return -1;
-	run->lab = lab_create(&options, error);
-	if (!run->lab)
-		return -1;
-	describe_lab(run);
-	return 0;
-}
-
-/* The namespaces to trace: those asked for, else the lab's. */
-static int open_namespaces(struct experiment *run, struct error *error)
-{
-	const struct experiment_options *options = run->options;
-	size_t i;
-	int fd;
-
-	if (!options->netns && !has_lab(run)) {
-		run->netns[0].fd = run->own_netns;
-		run->netns[0].name = "";
-		run->netns_count = 1;
-		return 0;
-	}
-	if (!options->netns) {
-		for (i = 0; i < lab_host_count(run->lab); i++) {
-			run->netns[i].fd = lab_netns(run->lab, i);
-			run->netns[i].name = lab_netns_name(run->lab, i);
-		}
-		run->netns_count = lab_host_count(run->lab);
-		return 0;
-	}
-	for (i = 0; i < options->netns_count; i++) {
-		fd = netns_open(options->netns[i], error);
-		if (fd < 0)
-			return -1;
-		run->opened[run->opened_count++] = fd;
-		run->netns[i].fd = fd;
-		run->netns[i].name = options->netns[i];
-	}
-	run->netns_count = options->netns_count;
-	return 0;
-}
-
-static bool is_traced(const struct experiment *run, __u32 netns)
-{
-	size_t i;
-
-	for (i = 0; i < run->netns_count; i++)
-		if (netns_inode(run->netns[i].fd) == netns)
-			return true;
-	return false;
-}
-
 /*
  * Probes are followed where qdiscs are traced, and nowhere else: with one host of
  * several in sight it must show what lies beyond. The client is the exception,
@@ -386,13 +242,13 @@ static bool is_traced(const struct experiment *run, __u32 netns)
  */
 static int start_tracer(struct experiment *run, struct error *error)
 {
-	__u32 wanted[NETNS_MAX + 1], client = probing_netns(run);
+	__u32 wanted[NETNS_MAX + 1], client = netns_inode(run->site.probe.from);
 	struct tracer_options options = {
 		.tier = run->options->tier,
 		.netns = wanted,
-		.netns_count = run->netns_count,
+		.netns_count = run->site.netns_count,
 		.probe_netns = wanted,
-		.probe_netns_count = run->netns_count,
+		.probe_netns_count = run->site.netns_count,
 		.probes = true,
 		.probe_payload = run->scenario->probe_size,
 		.tcp = true,
@@ -401,13 +257,13 @@ static int start_tracer(struct experiment *run, struct error *error)
 	bool quiet = true;
 	size_t i;
 
-	for (i = 0; i < run->netns_count; i++)
-		wanted[i] = netns_inode(run->netns[i].fd);
-	if (!is_traced(run, client))
+	for (i = 0; i < run->site.netns_count; i++)
+		wanted[i] = netns_inode(run->site.netns[i].fd);
+	if (!site_is_traced(&run->site, client))
 		wanted[options.probe_netns_count++] = client;
 	/* A host that others use may never be quiet. */
-	run->tracer = witness_begin(&options, run->netns, run->netns_count, &run->before,
-				    has_lab(run) ? NULL : &quiet, error);
+	run->tracer = witness_begin(&options, run->site.netns, run->site.netns_count, &run->before,
+				    run->site.lab ? NULL : &quiet, error);
 	if (!run->tracer)
 		return -1;
 	if (!quiet)
@@ -421,15 +277,14 @@ static int start_ping(struct experiment *run, unsigned int count, struct error *
 {
 	const struct scenario *scenario = run->scenario;
 	struct ping_options options = {
-		.target = address_of(run, scenario->probe_to),
-		.ipv6 = has_lab(run) ? scenario->lab_ipv6 : run->probe_target.ipv6,
+		.target = run->site.probe.address,
+		.ipv6 = run->site.probe.ipv6,
 		.interval_ns = scenario->probe_interval_ns,
 		.count = count,
 		.size = scenario->probe_size,
 	};
 
-	return ping_start(&run->ping, netns_of(run, scenario->probe_from), run->ping_path, &options,
-			  error);
+	return ping_start(&run->ping, run->site.probe.from, run->ping_path, &options, error);
 }
 
 static int start_load(struct experiment *run, const struct phase *phase, struct error *error)
@@ -438,16 +293,12 @@ static int start_load(struct experiment *run, const struct phase *phase, struct 
 	struct iperf3_options options;
 
 	scenario_load_options(&scenario->load, &options);
-	options.server = address_of(run, scenario->load.to);
-	if (run->load_target.port)
-		options.port = run->load_target.port;
-	else
-		options.port = scenario->load.port;
+	options.server = run->site.load.address;
+	options.port = run->site.load.port;
 	options.direction = phase->plan.direction;
 	options.omit_seconds = scenario->load_omit_ns / SECOND_NS;
 	tracer_cut(run->tracer);
-	if (iperf3_start_client(&run->client, netns_of(run, scenario->load.from), run->iperf3_path,
-				&options, error))
+	if (iperf3_start_client(&run->client, run->site.load.from, run->iperf3_path, &options, error))
 		return -1;
 	run->moments.loads[run->loads].begin_ns = run->client.started_ns;
 	return 0;
@@ -508,10 +359,10 @@ static int take_snapshot(struct experiment *run, struct load_snapshot *snapshot,
 {
 	size_t i;
 
-	if (witness_read(&snapshot->tree, run->netns, run->netns_count, error))
+	if (witness_read(&snapshot->tree, run->site.netns, run->site.netns_count, error))
 		return -1;
-	for (i = 0; i < run->netns_count; i++)
-		if (qdisc_classes_read(&snapshot->classes, &snapshot->tree, run->netns[i].fd,
+	for (i = 0; i < run->site.netns_count; i++)
+		if (qdisc_classes_read(&snapshot->classes, &snapshot->tree, run->site.netns[i].fd,
 				       error))
 			return -1;
 	snapshot->taken = true;
@@ -603,42 +454,17 @@ static int read_ping(struct experiment *run, struct ping_result *pings, struct e
 	return 0;
 }
 
-static int start_side_servers(struct experiment *run, struct error *error)
-{
-	const struct scenario *scenario = run->scenario;
-
-	for (unsigned int i = 0; i < scenario->side_load_count; i++) {
-		const struct scenario_side_load *side = &scenario->side_loads[i];
-		struct target *target = &run->side_targets[i];
-		struct side_place *place = &run->sides.places[i];
-
-		place->port = scenario_side_port(scenario, side);
-		place->from = netns_of(run, scenario_side_from(scenario, side));
-		if (has_lab(run)) {
-			place->to = netns_of(run, scenario_side_to(scenario, side));
-			place->address = address_of(run, scenario_side_to(scenario, side));
-			continue;
-		}
-		if (target_resolve(scenario_side_to(scenario, side), scenario->lab_ipv6, target,
-				   error))
-			return -1;
-		place->served = true;
-		place->address = target->address;
-		if (target->port && side->load.to[0] && !side->load.port)
-			place->port = target->port;
-	}
-	return side_loads_serve(&run->sides, run->iperf3_path, error);
-}
-
 static int start_server(struct experiment *run, struct error *error)
 {
-	if (start_side_servers(run, error))
+	const struct site_path *path = &run->site.load;
+
+	if (side_loads_serve(&run->sides, run->iperf3_path, error))
 		return -1;
-	if (!has_lab(run))
+	/* A server of somebody's runs there already. */
+	if (path->to < 0)
 		return 0;
-	return iperf3_start_server(&run->server, netns_of(run, run->scenario->load.to),
-				   run->iperf3_path, run->scenario->load.port, SERVER_START_MS,
-				   error);
+	return iperf3_start_server(&run->server, path->to, run->iperf3_path, path->port,
+				   SERVER_START_MS, error);
 }
 
 /*
@@ -731,7 +557,7 @@ static int run_restored_phase(struct experiment *run, struct experiment_output *
 {
 	if (!run->scenario->restored_count)
 		return 0;
-	if (lab_remove_qdiscs(run->lab, error))
+	if (lab_remove_qdiscs(run->site.lab, error))
 		return -1;
 	put_away(&run->ping, &output->ping);
 	tracer_cut(run->tracer);
@@ -751,7 +577,7 @@ static int read_after(struct experiment *run, struct qdisc_tree *kept, struct er
 	struct qdisc_info *grown;
 	size_t i;
 
-	if (witness_end(run->tracer, run->netns, run->netns_count, QUIET_MS, &run->after,
+	if (witness_end(run->tracer, run->site.netns, run->site.netns_count, QUIET_MS, &run->after,
 			&run->quiet, error))
 		return -1;
 	if (!run->quiet)
@@ -779,7 +605,7 @@ static int measure(struct experiment *run, struct experiment_output *output,
 
 	if (run_main_phases(run, output, error))
 		return -1;
-	if (witness_end(run->tracer, run->netns, run->netns_count, QUIET_MS, &kept, &run->quiet,
+	if (witness_end(run->tracer, run->site.netns, run->site.netns_count, QUIET_MS, &kept, &run->quiet,
 			error))
 		return -1;
 	failed = run_restored_phase(run, output, error) || read_after(run, &kept, error);
@@ -869,14 +695,14 @@ static void judge(struct experiment *run)
 static int evaluate(struct experiment *run, struct error *error)
 {
 	struct result *result = run->result;
-	__u32 client = probing_netns(run);
+	__u32 client = netns_inode(run->site.probe.from);
 
 	tracer_losses(run->tracer, &result->losses);
 	if (keep_tool(result, run->tracer, error) ||
 	    ledger_join(result, run->tracer, &run->before, &run->after, error) ||
 	    timeline_finish(run->timeline, client, result, error))
 		return -1;
-	if (!is_traced(run, client))
+	if (!site_is_traced(&run->site, client))
 		timeline_hide_client(result, client);
 	result->ping_unmatched = timeline_match_ping(result, &run->pings, run->moments.begin_ns,
 						     run->moments.end_ns);
@@ -914,16 +740,11 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	put_away(&run->server, NULL);
 	tracer_close(run->tracer);
 	timeline_free(run->timeline);
-	if (run->lab)
-		failed = lab_destroy(run->lab, error);
-	while (run->opened_count)
-		close(run->opened[--run->opened_count]);
+	failed = site_close(&run->site, error);
 	qdisc_tree_free(&run->before);
 	qdisc_tree_free(&run->after);
 	ping_result_free(&run->pings);
 	ping_result_free(&run->pings_restored);
-	if (run->own_netns >= 0)
-		close(run->own_netns);
 	/* A second Ctrl-C has come too late to end anything sooner. */
 	while (interrupted(run, NULL))
 		;
@@ -941,7 +762,9 @@ static int prepare(struct experiment *run, struct error *error)
 	run->timeline = timeline_create();
 	if (!run->timeline)
 		return error_set(error, EXIT_CANNOT, "out of memory");
-	if (build_lab(run, error) || open_namespaces(run, error) || interrupted(run, error) ||
+	if (site_open(&run->site, run->scenario, run->options->guard, run->result, error) ||
+	    site_trace(&run->site, run->options->netns, run->options->netns_count, error) ||
+	    interrupted(run, error) ||
 	    start_tracer(run, error))
 		return -1;
 	return interrupted(run, error);
@@ -955,7 +778,6 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 		.scenario = options->scenario,
 		.result = result,
 		.signals = -1,
-		.own_netns = -1,
 		.server = { .pidfd = -1, .out = -1, .err = -1 },
 		.client = { .pidfd = -1, .out = -1, .err = -1 },
 		.ping = { .pidfd = -1, .out = -1, .err = -1 },
@@ -963,7 +785,8 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 	struct error late;
 	int failed;
 
-	side_loads_init(&run.sides, run.scenario);
+	site_init(&run.site);
+	side_loads_init(&run.sides, run.scenario, run.site.sides);
 	result->scenario = *options->scenario;
 	result_plan(result);
 	sigprocmask(SIG_SETMASK, NULL, &run.previous);

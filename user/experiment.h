@@ -14,9 +14,6 @@
 #include "scenario.h"
 #include "tracer.h"
 
-/* The most namespaces that can be traced. */
-#define EXPERIMENT_NETNS_MAX	64
-
 struct experiment_options {
 	const struct scenario *scenario;
 	struct guard *guard;

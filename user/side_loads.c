@@ -15,10 +15,12 @@
 
 static const struct child no_child = { .pidfd = -1, .out = -1, .err = -1 };
 
-void side_loads_init(struct side_loads *sides, const struct scenario *scenario)
+void side_loads_init(struct side_loads *sides, const struct scenario *scenario,
+		     const struct site_path *paths)
 {
 	memset(sides, 0, sizeof(*sides));
 	sides->scenario = scenario;
+	sides->paths = paths;
 	for (unsigned int i = 0; i < SCENARIO_SIDE_LOADS; i++)
 		sides->servers[i] = sides->clients[i] = no_child;
 }
@@ -26,10 +28,10 @@ void side_loads_init(struct side_loads *sides, const struct scenario *scenario)
 int side_loads_serve(struct side_loads *sides, const char *iperf3_path, struct error *error)
 {
 	for (unsigned int i = 0; i < sides->scenario->side_load_count; i++) {
-		const struct side_place *place = &sides->places[i];
+		const struct site_path *path = &sides->paths[i];
 
-		if (!place->served &&
-		    iperf3_start_server(&sides->servers[i], place->to, iperf3_path, place->port,
+		if (path->to >= 0 &&
+		    iperf3_start_server(&sides->servers[i], path->to, iperf3_path, path->port,
 					SERVER_START_MS, error))
 			return -1;
 	}
@@ -40,14 +42,14 @@ static int start_client(struct side_loads *sides, unsigned int index, const char
 			struct error *error)
 {
 	const struct scenario_side_load *side = &sides->scenario->side_loads[index];
-	const struct side_place *place = &sides->places[index];
+	const struct site_path *path = &sides->paths[index];
 	struct iperf3_options options;
 
 	scenario_load_options(&side->load, &options);
-	options.server = place->address;
-	options.port = place->port;
+	options.server = path->address;
+	options.port = path->port;
 	options.seconds = scenario_side_ns(sides->scenario, side) / SECOND_NS;
-	return iperf3_start_client(&sides->clients[index], place->from, iperf3_path, &options, error);
+	return iperf3_start_client(&sides->clients[index], path->from, iperf3_path, &options, error);
 }
 
 static int failed(const struct side_loads *sides, unsigned int index, struct error *error)

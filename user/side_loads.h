@@ -7,25 +7,19 @@
 #include "error.h"
 #include "result.h"
 #include "scenario.h"
-
-/* Where one runs. */
-struct side_place {
-	int from, to;			/* descriptors of namespaces, the caller's */
-	const char *address;		/* of the server */
-	__u16 port;
-	bool served;			/* a server runs there that is not ours */
-};
+#include "site.h"
 
 struct side_loads {
 	const struct scenario *scenario;
-	struct side_place places[SCENARIO_SIDE_LOADS];
+	const struct site_path *paths;	/* one for each, the site's */
 	struct child servers[SCENARIO_SIDE_LOADS], clients[SCENARIO_SIDE_LOADS];
 };
 
-/* None runs; places are the caller's to fill. */
-void side_loads_init(struct side_loads *sides, const struct scenario *scenario);
+/* None runs; paths are asked for when one is started. */
+void side_loads_init(struct side_loads *sides, const struct scenario *scenario,
+		     const struct site_path *paths);
 
-/* Start the servers. 0, or -1 and error. */
+/* Start the servers, where they are ours to start. 0, or -1 and error. */
 int side_loads_serve(struct side_loads *sides, const char *iperf3_path, struct error *error);
 
 /*
