@@ -76,6 +76,7 @@ static __always_inline __u64 segment_key(__u64 flow, __u64 of_flow)
 	return (of_flow & 1023) << 53 | (hash << SEGMENT_TURN_BITS | (of_flow >> 20 & 255)) << 18 |
 	       (of_flow >> 10 & 1023) << 8;
 }
+
 static __always_inline __u64 segment_by_id(__u16 id)
 {
 	return SEGMENT_BY_ID | (__u64)id << SEGMENT_ID_SHIFT;
