@@ -399,3 +399,19 @@ const char *child_status_text(const struct child *child, char text[CHILD_STATUS_
 		snprintf(text, CHILD_STATUS_TEXT, "exit code %d", WEXITSTATUS(child->status));
 	return text;
 }
+
+const char *child_last_words(const struct child *child, char *text, size_t size)
+{
+	const char *from = child->err_text, *newline;
+	size_t length;
+
+	if (!from || !child->err_length)
+		return "it said nothing";
+	length = strcspn(from, "\n");
+	while ((newline = strchr(from, '\n')) && newline[1]) {
+		from = newline + 1;
+		length = strcspn(from, "\n");
+	}
+	snprintf(text, size, "%.*s", (int)length, from);
+	return text;
+}

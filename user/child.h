@@ -82,4 +82,7 @@ void child_free(struct child *child);
 #define CHILD_STATUS_TEXT 64
 const char *child_status_text(const struct child *child, char text[CHILD_STATUS_TEXT]);
 
+/* The last line that it said on stderr, cut to fit; returns text, or words that say there is none. */
+const char *child_last_words(const struct child *child, char *text, size_t size);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/utsname.h>
@@ -22,12 +23,14 @@
 #include "commands.h"
 #include "experiment.h"
 #include "iperf3.h"
+#include "judge.h"
 #include "ledger.h"
 #include "load_shape.h"
 #include "netns.h"
 #include "phase.h"
 #include "ping.h"
 #include "side_loads.h"
+#include "side_probes.h"
 #include "signals.h"
 #include "site.h"
 #include "timeline.h"
@@ -53,6 +56,8 @@ struct experiment {
 	struct timeline *timeline;
 	struct child server, client, ping;
 	struct side_loads sides;
+	struct side_probes side_probes;
+	__u16 probe_id;			/* ICMP identifier of the main probes; 0: ping's choice */
 	unsigned int loads;		/* that are over */
 	struct qdisc_tree before, after;
 	struct phase_moments moments;
@@ -146,7 +151,7 @@ static int turn(struct experiment *run, struct error *error)
 	child_poll(&run->server);
 	child_poll(&run->client);
 	child_poll(&run->ping);
-	return interrupted(run, error);
+	return side_probes_turn(&run->side_probes, error) || interrupted(run, error) ? -1 : 0;
 }
 
 static void progress(const struct experiment *run, const struct phase *phase, __u64 begin_ns,
@@ -158,29 +163,12 @@ static void progress(const struct experiment *run, const struct phase *phase, __
 				       length_ns / 1e9);
 }
 
-/* What a child said last on stderr, one line of it. */
-static const char *last_words(const struct child *child, char *text, size_t size)
-{
-	const char *from = child->err_text, *newline;
-	size_t length;
-
-	if (!from || !child->err_length)
-		return "it said nothing";
-	length = strcspn(from, "\n");
-	while ((newline = strchr(from, '\n')) && newline[1]) {
-		from = newline + 1;
-		length = strcspn(from, "\n");
-	}
-	snprintf(text, size, "%.*s", (int)length, from);
-	return text;
-}
-
 static int failed_child(const struct child *child, const char *name, struct error *error)
 {
 	char how[CHILD_STATUS_TEXT], said[200];
 
 	return error_set(error, EXIT_INCOMPLETE, "%s ended too early with %s: %s", name,
-			 child_status_text(child, how), last_words(child, said, sizeof(said)));
+			 child_status_text(child, how), child_last_words(child, said, sizeof(said)));
 }
 
 static int wait_until(struct experiment *run, const struct phase *phase, __u64 end_ns,
@@ -223,6 +211,17 @@ static int check_congestion(const struct scenario *scenario, struct error *error
 	return 0;
 }
 
+/* Each ping gets an identifier that another one on this host will hardly have. */
+static int choose_probe_ids(struct experiment *run, struct error *error)
+{
+	__u16 id;
+
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		return error_set_errno(error, EXIT_CANNOT, "cannot have a random number");
+	run->probe_id = 1 + id % (0xffff - SCENARIO_SIDE_PROBES);
+	return 0;
+}
+
 static int find_programs(struct experiment *run, struct error *error)
 {
 	char version[64];
@@ -232,7 +231,30 @@ static int find_programs(struct experiment *run, struct error *error)
 		return -1;
 	if (child_find_program("ping", run->ping_path, sizeof(run->ping_path), error))
 		return -1;
-	return ping_version(run->ping_path, version, sizeof(version), error);
+	if (ping_version(run->ping_path, version, sizeof(version), error))
+		return -1;
+	if (ping_takes_id(version))
+		return choose_probe_ids(run, error);
+	if (run->scenario->side_probe_count)
+		return error_set(error, EXIT_CANNOT,
+				 "several probes at once need iputils 20221126 or newer, and %s is %s: leave the headings [probe NAME] out, or install a newer one",
+				 run->ping_path, version);
+	return 0;
+}
+
+/* Where probes begin and end they are followed too. */
+static void add_sender(const struct experiment *run, const struct site_path *path, __u32 *wanted,
+		       size_t *count)
+{
+	__u32 netns = netns_inode(path->from);
+	size_t i;
+
+	if (site_is_traced(&run->site, netns))
+		return;
+	for (i = run->site.netns_count; i < *count; i++)
+		if (wanted[i] == netns)
+			return;
+	wanted[(*count)++] = netns;
 }
 
 /*
@@ -242,7 +264,7 @@ static int find_programs(struct experiment *run, struct error *error)
  */
 static int start_tracer(struct experiment *run, struct error *error)
 {
-	__u32 wanted[NETNS_MAX + 1], client = netns_inode(run->site.probe.from);
+	__u32 wanted[NETNS_MAX + 1 + SCENARIO_SIDE_PROBES];
 	struct tracer_options options = {
 		.tier = run->options->tier,
 		.netns = wanted,
@@ -259,8 +281,9 @@ static int start_tracer(struct experiment *run, struct error *error)
 
 	for (i = 0; i < run->site.netns_count; i++)
 		wanted[i] = netns_inode(run->site.netns[i].fd);
-	if (!site_is_traced(&run->site, client))
-		wanted[options.probe_netns_count++] = client;
+	add_sender(run, &run->site.probe, wanted, &options.probe_netns_count);
+	for (i = 0; i < run->scenario->side_probe_count; i++)
+		add_sender(run, &run->site.side_probes[i], wanted, &options.probe_netns_count);
 	/* A host that others use may never be quiet. */
 	run->tracer = witness_begin(&options, run->site.netns, run->site.netns_count, &run->before,
 				    run->site.lab ? NULL : &quiet, error);
@@ -282,6 +305,7 @@ static int start_ping(struct experiment *run, unsigned int count, struct error *
 		.interval_ns = scenario->probe_interval_ns,
 		.count = count,
 		.size = scenario->probe_size,
+		.id = run->probe_id,
 	};
 
 	return ping_start(&run->ping, run->site.probe.from, run->ping_path, &options, error);
@@ -334,12 +358,6 @@ static int read_load(struct experiment *run, struct phase_load *load, struct err
 				 child_status_text(&run->client, how));
 	load->have_iperf3 = true;
 	return keep_command(load) ? error_set(error, EXIT_CANNOT, "out of memory") : 0;
-}
-
-/* Did ping end as it should? Exit code 1: some probes had no reply, which is a result. */
-static bool pinged(const struct child *ping)
-{
-	return ping->ended && WIFEXITED(ping->status) && WEXITSTATUS(ping->status) <= 1;
 }
 
 /* Free a child that has ended, with what it printed kept for who wants it. */
@@ -403,7 +421,7 @@ static int run_load(struct experiment *run, struct phase *phase, struct error *e
 		progress(run, phase, run->client.started_ns, length);
 		if (turn(run, error) || take_due_snapshots(run, &phase->load, error))
 			return -1;
-		if (run->ping.ended && !pinged(&run->ping))
+		if (run->ping.ended && !ping_ended_well(&run->ping))
 			return failed_child(&run->ping, "ping", error);
 		if (clock_ns(CLOCK_MONOTONIC) - run->client.started_ns > length + OVERTIME_NS)
 			return error_set(error, EXIT_INCOMPLETE,
@@ -429,7 +447,7 @@ static int wait_for_ping(struct experiment *run, const struct phase *phase, unsi
 	__u64 end = run->ping.started_ns + planned;
 	__u64 length = end > begin ? end - begin : 0;
 
-	while (!run->ping.ended) {
+	while (!run->ping.ended || !side_probes_ended(&run->side_probes)) {
 		progress(run, phase, begin, length);
 		if (turn(run, error))
 			return -1;
@@ -447,7 +465,7 @@ static int read_ping(struct experiment *run, struct ping_result *pings, struct e
 	if (ping_parse(run->ping.out_text ? run->ping.out_text : "", run->ping.out_length, pings,
 		       error))
 		return -1;
-	if (!pinged(&run->ping) || !pings->summary)
+	if (!ping_ended_well(&run->ping) || !pings->summary)
 		return failed_child(&run->ping, "ping", error);
 	if (pings->unread)
 		note_trouble(run, "lines of ping's output could not be read");
@@ -541,7 +559,8 @@ static int run_main_phases(struct experiment *run, struct experiment_output *out
 {
 	unsigned int i;
 
-	if (start_server(run, error) || start_ping(run, run->scenario->probe_count, error))
+	if (start_server(run, error) || start_ping(run, run->scenario->probe_count, error) ||
+	    side_probes_start(&run->side_probes, run->ping_path, run->probe_id + 1, error))
 		return -1;
 	run->moments.begin_ns = run->ping.started_ns;
 	for (i = 0; i < run->result->phase_count; i++)
@@ -634,88 +653,77 @@ static int keep_tool(struct result *result, const struct tracer *tracer, struct 
 	return 0;
 }
 
-static void judge_ledgers(struct experiment *run)
+/* Who sent probes, the main ones first. Returns their number. */
+static size_t list_senders(const struct experiment *run, struct probe_sender *senders)
 {
-	const struct result *result = run->result;
-	char text[256];
 	size_t i;
 
-	for (i = 0; i < result->qdisc_count; i++) {
-		const struct result_qdisc *qdisc = &result->qdiscs[i];
-
-		if (!qdisc->traced &&
-		    (!qdisc->root || qdisc->ledger.agrees == LEDGER_UNKNOWN))
-			continue;
-		if (qdisc->ledger.agrees == LEDGER_AGREES && !qdisc->ledger.unaccounted)
-			continue;
-		snprintf(text, sizeof(text), "ledger of %.80s, %.150s", qdisc->id,
-			 qdisc->ledger.why);
-		note_trouble(run, text);
-	}
+	senders[0] = (struct probe_sender){ netns_inode(run->site.probe.from), run->probe_id };
+	for (i = 0; i < run->scenario->side_probe_count; i++)
+		senders[i + 1] = (struct probe_sender){
+			netns_inode(run->site.side_probes[i].from),
+			(__u16)(run->probe_id + 1 + i),
+		};
+	return i + 1;
 }
 
-static void judge_probes(struct experiment *run)
-{
-	const struct result *result = run->result;
-	size_t i, broken = 0;
-	char text[128];
-
-	for (i = 0; i < result->probe_count; i++)
-		broken += !result->probes[i].lost && !result->probes[i].complete;
-	if (broken) {
-		snprintf(text, sizeof(text), "%zu of %zu probes were not seen at every point of their way",
-			 broken, result->probe_count);
-		note_trouble(run, text);
-	}
-	if (result->ping_unmatched) {
-		snprintf(text, sizeof(text), "%u replies differ between ping and the trace",
-			 result->ping_unmatched);
-		note_trouble(run, text);
-	}
-}
-
-static void judge(struct experiment *run)
+/* Of senders on hosts that are not traced only the ends of the RTT stay. */
+static void hide_senders(const struct experiment *run, const struct probe_sender *senders,
+			 size_t count)
 {
 	struct result *result = run->result;
-	const __u64 *losses = (const __u64 *)&result->losses;
 	size_t i;
 
-	judge_ledgers(run);
-	judge_probes(run);
-	for (i = 0; i < sizeof(result->losses) / sizeof(__u64); i++)
-		if (losses[i])
-			note_trouble(run, "the tracer lost something (see losses)");
-	if (result->clock_steps)
-		note_trouble(run, "the clock was set while ping ran");
-	result->complete = !run->trouble[0];
-	snprintf(result->incomplete_why, sizeof(result->incomplete_why), "%s", run->trouble);
+	if (!site_is_traced(&run->site, senders[0].netns))
+		timeline_hide_client(result->probes, result->probe_count, senders[0].netns);
+	for (i = 1; i < count; i++)
+		if (!site_is_traced(&run->site, senders[i].netns))
+			timeline_hide_client(result->side_probes[i - 1].probes,
+					     result->side_probes[i - 1].probe_count,
+					     senders[i].netns);
+}
+
+/* What each ping printed beside what the trace has of it. */
+static int match_pings(struct experiment *run, struct error *error)
+{
+	struct result *result = run->result;
+	int different = side_probes_match(&run->side_probes, result, error);
+
+	if (different < 0)
+		return -1;
+	result->ping_unmatched = (unsigned int)different +
+				 timeline_match_ping(result->probes, result->probe_count,
+						     &run->pings, run->moments.begin_ns,
+						     run->moments.end_ns);
+	if (run->moments.restored_begin_ns)
+		result->ping_unmatched += timeline_match_ping(result->probes, result->probe_count,
+							      &run->pings_restored,
+							      run->moments.restored_begin_ns,
+							      run->moments.restored_end_ns);
+	return 0;
 }
 
 /* From what was collected to the figures and the verdict. */
 static int evaluate(struct experiment *run, struct error *error)
 {
+	struct probe_sender senders[1 + SCENARIO_SIDE_PROBES];
+	size_t sender_count = list_senders(run, senders);
 	struct result *result = run->result;
-	__u32 client = netns_inode(run->site.probe.from);
 
 	tracer_losses(run->tracer, &result->losses);
 	if (keep_tool(result, run->tracer, error) ||
 	    ledger_join(result, run->tracer, &run->before, &run->after, error) ||
-	    timeline_finish(run->timeline, client, result, error))
+	    timeline_finish(run->timeline, senders, sender_count, result, error))
 		return -1;
-	if (!site_is_traced(&run->site, client))
-		timeline_hide_client(result, client);
-	result->ping_unmatched = timeline_match_ping(result, &run->pings, run->moments.begin_ns,
-						     run->moments.end_ns);
-	if (run->moments.restored_begin_ns)
-		result->ping_unmatched += timeline_match_ping(result, &run->pings_restored,
-							      run->moments.restored_begin_ns,
-							      run->moments.restored_end_ns);
+	hide_senders(run, senders, sender_count);
+	if (match_pings(run, error))
+		return -1;
 	run->moments.omit_ns = run->scenario->load_omit_ns;
 	phase_windows(result, &run->moments, run->scenario->margin_ns, run->scenario->settle_ns);
 	if (phase_fill(result, error) || attribution_fill(result, error) ||
 	    load_shape_fill(result, error))
 		return -1;
-	judge(run);
+	judge_result(result, run->trouble);
 	return 0;
 }
 
@@ -732,6 +740,7 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	int failed = 0;
 
 	side_loads_stop(&run->sides);
+	side_probes_stop(&run->side_probes);
 	stop_child(&run->client);
 	stop_child(&run->ping);
 	stop_child(&run->server);
@@ -787,6 +796,7 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 
 	site_init(&run.site);
 	side_loads_init(&run.sides, run.scenario, run.site.sides);
+	side_probes_init(&run.side_probes, run.scenario, run.site.side_probes);
 	result->scenario = *options->scenario;
 	result_plan(result);
 	sigprocmask(SIG_SETMASK, NULL, &run.previous);

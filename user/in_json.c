@@ -632,16 +632,41 @@ static void read_probe(const struct json *object, const struct result *result,
 		read_leg(&leg, result, &probe->legs[probe->leg_count++]);
 }
 
-static void read_probes(const struct json *root, struct result *result)
+static void read_probe_list(const struct json *object, const struct result *result,
+			    struct probe **list, size_t *list_count)
 {
-	struct json probes = json_member(root, "probes"), probe;
+	struct json probes = json_member(object, "probes"), probe;
 	size_t count = json_count(&probes, PROBES_MAX);
 
-	result->probes = room_for(&probes, count, sizeof(*result->probes));
-	if (!result->probes)
+	*list = room_for(&probes, count, sizeof(**list));
+	if (!*list)
 		return;
 	for (probe = json_first(&probes); probe.item; probe = json_next(&probe))
-		read_probe(&probe, result, &result->probes[result->probe_count++]);
+		read_probe(&probe, result, &(*list)[(*list_count)++]);
+}
+
+/* By name: the scenario says which there are. */
+static void read_side_probes(const struct json *root, struct result *result)
+{
+	struct json sides = json_member(root, "side_probes"), side;
+
+	json_count(&sides, SCENARIO_SIDE_PROBES);
+	for (side = json_first(&sides); side.item && !side.reader->failed;
+	     side = json_next(&side)) {
+		char name[LAB_WORD_SIZE] = "";
+		struct side_probe_result *out;
+		unsigned int i = 0;
+
+		json_text(&side, "name", name, sizeof(name));
+		while (i < result->scenario.side_probe_count &&
+		       strcmp(result->scenario.side_probes[i].name, name))
+			i++;
+		out = i < result->scenario.side_probe_count ? &result->side_probes[i] : NULL;
+		if (!out || out->probes)
+			json_fail(&side, "has a name that the scenario has not, or another one's");
+		else
+			read_probe_list(&side, result, &out->probes, &out->probe_count);
+	}
 }
 
 /* ---- timeline ---- */
@@ -825,7 +850,8 @@ static void read_document(const struct json *root, struct result *result)
 	read_phases(root, result);
 	read_loads(root, result);
 	read_losses(root, result);
-	read_probes(root, result);
+	read_probe_list(root, result, &result->probes, &result->probe_count);
+	read_side_probes(root, result);
 	timeline = json_member(root, "timeline");
 	read_samples(&timeline, result);
 	read_tcp(&timeline, result);

@@ -116,12 +116,13 @@ static void put_netns(struct csv *csv, const struct result *result, __u32 netns)
 
 /* ---- tables ---- */
 
-static void write_probes(const struct result *result, struct csv *csv)
+static void write_probes_of(const struct result *result, const char *name,
+			    const struct probe *probes, size_t count, struct csv *csv)
 {
 	size_t i;
 
-	for (i = 0; i < result->probe_count; i++) {
-		const struct probe *probe = &result->probes[i];
+	for (i = 0; i < count; i++) {
+		const struct probe *probe = &probes[i];
 
 		put_u64(csv, probe->sequence);
 		put_u64(csv, probe->id);
@@ -137,8 +138,21 @@ static void write_probes(const struct result *result, struct csv *csv)
 			put_nothing(csv, 1);
 		put_u64(csv, probe->lost);
 		put_u64(csv, probe->complete);
+		put_text(csv, name);
 		end_line(csv);
 	}
+}
+
+/* The main ones have no name. */
+static void write_probes(const struct result *result, struct csv *csv)
+{
+	unsigned int i;
+
+	write_probes_of(result, "", result->probes, result->probe_count, csv);
+	for (i = 0; i < result->scenario.side_probe_count; i++)
+		write_probes_of(result, result->scenario.side_probes[i].name,
+				result->side_probes[i].probes, result->side_probes[i].probe_count,
+				csv);
 }
 
 static void write_legs_of(const struct result *result, const struct probe *probe, struct csv *csv)
@@ -168,6 +182,9 @@ static void write_legs(const struct result *result, struct csv *csv)
 
 	for (i = 0; i < result->probe_count; i++)
 		write_legs_of(result, &result->probes[i], csv);
+	for (unsigned int side = 0; side < result->scenario.side_probe_count; side++)
+		for (i = 0; i < result->side_probes[side].probe_count; i++)
+			write_legs_of(result, &result->side_probes[side].probes[i], csv);
 }
 
 static void put_handle(struct csv *csv, __u32 handle)
@@ -424,7 +441,7 @@ static const struct {
 	const char *heading;
 	void (*write)(const struct result *result, struct csv *csv);
 } tables[] = {
-	{ "probes.csv", "seq,id,phase,sent_ns,rtt_ns,ping_rtt_ns,lost,complete", write_probes },
+	{ "probes.csv", "seq,id,phase,sent_ns,rtt_ns,ping_rtt_ns,lost,complete,name", write_probes },
 	{ "legs.csv", "seq,id,leg,kind,netns,netns_inode,device,qdisc,root,reply,ns", write_legs },
 	{ "qdiscs.csv",
 	  "id,netns,netns_inode,ifname,queue,kind,handle,parent,parent_qdisc,root,traced,"

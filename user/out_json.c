@@ -18,6 +18,7 @@
 #include "qdisc_options.h"
 #include "responsiveness.h"
 #include "result_terms.h"
+#include "side_probe_figures.h"
 
 #define SCHEMA		"sojourn/1"
 
@@ -737,6 +738,55 @@ static void write_probes(struct writer *writer, const struct result *result)
 	close_member(writer, "]");
 }
 
+static cJSON *side_phases_json(const struct result *result, unsigned int side)
+{
+	cJSON *array = cJSON_CreateArray();
+	unsigned int i;
+
+	for (i = 0; i < result->phase_count; i++) {
+		struct side_probe_figures figures;
+		cJSON *object;
+
+		if (!result->phases[i].valid || result->phases[i].plan.kind == PHASE_RESTORED ||
+		    side_probe_figures(result, side, &result->phases[i], &figures, NULL))
+			continue;
+		object = cJSON_CreateObject();
+		cJSON_AddStringToObject(object, "phase", result->phases[i].plan.name);
+		add_u64(object, "sent", figures.sent);
+		add_u64(object, "lost", figures.lost);
+		cJSON_AddItemToObject(object, "rtt_ns", summary_json(&figures.rtt, true));
+		add_qdisc(object, "longest_in", result, figures.qdisc);
+		add_double(object, "longest_in_mean_ns", figures.qdisc_ns);
+		cJSON_AddItemToArray(array, object);
+	}
+	return array;
+}
+
+static cJSON *side_probe_json(const struct result *result, unsigned int side)
+{
+	const struct side_probe_result *probes = &result->side_probes[side];
+	cJSON *object = cJSON_CreateObject(), *array;
+
+	cJSON_AddStringToObject(object, "name", result->scenario.side_probes[side].name);
+	cJSON_AddItemToObject(object, "phases", side_phases_json(result, side));
+	array = cJSON_AddArrayToObject(object, "probes");
+	for (size_t i = 0; i < probes->probe_count; i++)
+		cJSON_AddItemToArray(array, probe_json(result, &probes->probes[i]));
+	return object;
+}
+
+static void write_side_probes(struct writer *writer, const struct result *result)
+{
+	unsigned int i;
+
+	if (!result->scenario.side_probe_count)
+		return;
+	open_member(writer, "side_probes", "[");
+	for (i = 0; i < result->scenario.side_probe_count; i++)
+		write_element(writer, side_probe_json(result, i));
+	close_member(writer, "]");
+}
+
 /* ---- iperf3 ---- */
 
 static cJSON *interval_json(const struct iperf3_interval *interval)
@@ -1014,6 +1064,7 @@ static void write_document(struct writer *writer, const struct result *result)
 	write_loads(writer, result);
 	write_member(writer, "losses", losses_json(result));
 	write_probes(writer, result);
+	write_side_probes(writer, result);
 	write_timeline(writer, result);
 	fputs("\n}\n", writer->stream);
 }

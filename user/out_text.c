@@ -9,6 +9,7 @@
 #include "out.h"
 #include "responsiveness.h"
 #include "result_terms.h"
+#include "side_probe_figures.h"
 #include "table.h"
 #include "units.h"
 
@@ -460,6 +461,53 @@ static void print_shape(const struct phase *load, FILE *file)
 			   shape->why);
 }
 
+static void add_side_row(const struct result *result, unsigned int side,
+			 const struct phase *phase, struct table *table)
+{
+	struct side_probe_figures figures;
+	struct table_row *row;
+
+	if (!phase->valid || phase->plan.kind == PHASE_RESTORED ||
+	    side_probe_figures(result, side, phase, &figures, NULL) || !figures.sent)
+		return;
+	row = table_add(table);
+	if (!row)
+		return;
+	table_cell(row, 0, "%s, %s", result->scenario.side_probes[side].name, phase->plan.name);
+	table_cell(row, 1, "%u", figures.sent);
+	table_cell(row, 2, "%u", figures.lost);
+	if (figures.rtt.count) {
+		char text[UNITS_TEXT];
+
+		table_cell(row, 3, "%s", units_time_text((double)figures.rtt.p50, text));
+		table_cell(row, 4, "%s", units_time_text((double)figures.rtt.p99, text));
+		table_cell(row, 5, "%s", units_time_text((double)figures.rtt.max, text));
+	}
+	if (figures.qdisc != RESULT_NO_QDISC) {
+		char text[UNITS_TEXT], name[TABLE_CELL_SIZE];
+
+		name_in_tree(&result->qdiscs[figures.qdisc], 0, name, sizeof(name));
+		table_cell(row, 6, "%s in %.80s", units_time_text(figures.qdisc_ns, text), name);
+	}
+}
+
+/* Probes beside the main ones: where they waited longest, in the mean. */
+static void print_side_probes(const struct result *result, FILE *file)
+{
+	const char *titles[] = { "RTT of probes", "sent", "lost", "median", "p99", "max", "longest wait" };
+	struct table table;
+	unsigned int side, i;
+
+	if (!result->scenario.side_probe_count)
+		return;
+	table_heading(&table, titles, 7);
+	for (side = 0; side < result->scenario.side_probe_count; side++)
+		for (i = 0; i < result->phase_count; i++)
+			add_side_row(result, side, &result->phases[i], &table);
+	fputc('\n', file);
+	table_print(file, &table);
+}
+
 static void print_loads(const struct result *result, FILE *file)
 {
 	unsigned int i;
@@ -736,6 +784,7 @@ void out_text(const struct result *result, FILE *file, bool color)
 		if (result->phases[i].valid)
 			print_phase_qdiscs(result, &result->phases[i], file);
 	print_loads(result, file);
+	print_side_probes(result, file);
 	print_ledger(result, file);
 	print_checks(result, file);
 	print_losses(result, file);

@@ -115,6 +115,11 @@ static void assign_probes(struct result *result)
 		else
 			phase->received++;
 	}
+	for (unsigned int side = 0; side < SCENARIO_SIDE_PROBES; side++)
+		for (i = 0; i < result->side_probes[side].probe_count; i++) {
+			probe = &result->side_probes[side].probes[i];
+			probe->phase = probe->sent ? phase_at(result, probe->sent_ns) : -1;
+		}
 }
 
 static void fill_rtt(const struct result *result, struct phase *phase, __u64 *values)

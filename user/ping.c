@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "array.h"
 #include "ping.h"
 
 #define NUMBER_TEXT		32
 #define VERSION_TIMEOUT_MS	5000
+#define FIRST_WITH_ID		20221126
 #define VERSION_WORDS		"ping from iputils "
 
 int ping_version(const char *path, char *text, size_t size, struct error *error)
@@ -39,24 +41,43 @@ out:
 	return result;
 }
 
+bool ping_takes_id(const char *version)
+{
+	return strtoul(version, NULL, 10) >= FIRST_WITH_ID;
+}
+
 int ping_start(struct child *child, int netns_fd, const char *path,
 	       const struct ping_options *options, struct error *error)
 {
-	char interval[NUMBER_TEXT], count[NUMBER_TEXT], size[NUMBER_TEXT];
+	char interval[NUMBER_TEXT], count[NUMBER_TEXT], size[NUMBER_TEXT], id[NUMBER_TEXT];
 	char *argv[] = {
 		(char *)path, "-n", "-i", interval, "-c", count, "-s", size,
-		options->ipv6 ? "-6" : "-4", (char *)options->target, NULL
+		options->ipv6 ? "-6" : "-4", NULL, NULL, NULL, NULL
 	};
+	unsigned int next = 0;
 
 	snprintf(interval, sizeof(interval), "%llu.%09llu",
 		 (unsigned long long)options->interval_ns / 1000000000,
 		 (unsigned long long)options->interval_ns % 1000000000);
 	snprintf(count, sizeof(count), "%u", options->count);
 	snprintf(size, sizeof(size), "%u", options->size);
+	snprintf(id, sizeof(id), "%u", options->id);
+	while (argv[next])
+		next++;
+	if (options->id) {
+		argv[next++] = "-e";
+		argv[next++] = id;
+	}
+	argv[next] = (char *)options->target;
 	if (!child_start(child, netns_fd, argv, error))
 		return 0;
 	child_free(child);
 	return -1;
+}
+
+bool ping_ended_well(const struct child *ping)
+{
+	return ping->ended && WIFEXITED(ping->status) && WEXITSTATUS(ping->status) <= 1;
 }
 
 /* A line of the output, or what is left of it; end points behind the last byte. */

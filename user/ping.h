@@ -16,6 +16,7 @@ struct ping_options {
 	__u64 interval_ns;
 	unsigned int count;
 	unsigned int size;	/* payload bytes, 56 as a rule */
+	__u16 id;		/* ICMP identifier; 0: as ping chooses it */
 };
 
 struct ping_reply {
@@ -41,9 +42,15 @@ struct ping_result {
  */
 int ping_version(const char *path, char *text, size_t size, struct error *error);
 
-/* Start ping (-n -i -c -s, -4 or -6). Returns 0, or -1 and error; the child is freed then. */
+/* Does a ping of that version take an identifier (-e, since iputils 20221126)? */
+bool ping_takes_id(const char *version);
+
+/* Start ping (-n -i -c -s, -4 or -6, -e). Returns 0, or -1 and error; the child is freed then. */
 int ping_start(struct child *child, int netns_fd, const char *path,
 	       const struct ping_options *options, struct error *error);
+
+/* Did it end as it should? Exit code 1: some probes had no reply, which is a result. */
+bool ping_ended_well(const struct child *ping);
 
 /*
  * Read what ping printed; takes any text. Times are the printed decimals in ns,

@@ -88,15 +88,15 @@ const struct phase_qdisc *phase_qdisc_find(const struct phase *phase, __u32 qdis
 	return NULL;
 }
 
-static void free_probes(struct result *result)
+static void free_probes(struct probe *probes, size_t count)
 {
 	size_t i;
 
-	for (i = 0; i < result->probe_count; i++) {
-		free(result->probes[i].legs);
-		free(result->probes[i].events);
+	for (i = 0; i < count; i++) {
+		free(probes[i].legs);
+		free(probes[i].events);
 	}
-	free(result->probes);
+	free(probes);
 }
 
 static void free_samples(struct result *result)
@@ -142,7 +142,10 @@ void result_free(struct result *result)
 {
 	unsigned int i;
 
-	free_probes(result);
+	free_probes(result->probes, result->probe_count);
+	for (i = 0; i < SCENARIO_SIDE_PROBES; i++)
+		free_probes(result->side_probes[i].probes,
+			    result->side_probes[i].probe_count);
 	free_samples(result);
 	for (i = 0; i < result->phase_count; i++)
 		free_phase(&result->phases[i]);

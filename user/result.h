@@ -239,6 +239,12 @@ struct phase {
 	struct phase_load load;		/* of a load phase */
 };
 
+/* Probes beside the main ones: scenario.side_probes, in that order. */
+struct side_probe_result {
+	struct probe *probes;		/* by sending time; owned */
+	size_t probe_count;
+};
+
 /* A host whose part in the scenario is known. */
 struct result_host {
 	__u32 netns;
@@ -269,6 +275,7 @@ struct result {
 	unsigned int phase_count;
 	struct probe *probes;		/* by sending time */
 	size_t probe_count;
+	struct side_probe_result side_probes[SCENARIO_SIDE_PROBES];
 
 	struct qdisc_sample *samples;
 	size_t sample_count;

@@ -12,6 +12,7 @@
 #include "scenario_file.h"
 #include "scenario_key.h"
 #include "scenario_lab.h"
+#include "scenario_probes.h"
 #include "scenario_side.h"
 #include "text.h"
 #include "units.h"
@@ -401,6 +402,8 @@ int scenario_set(struct scenario *scenario, const char *assignment, struct error
 	key = find_key(name);
 	if (!key && scenario_is_side_key(name))
 		return scenario_set_side(scenario, name, equals + 1, error);
+	if (!key && scenario_is_side_probe_key(name))
+		return scenario_set_side_probe(scenario, name, equals + 1, error);
 	if (!strcmp(name, "lab"))
 		return set_lab(scenario, equals + 1, error);
 	if (!key && scenario_is_tree_key(name) && scenario->topology == LAB_NONE)
@@ -666,9 +669,10 @@ int scenario_check(struct scenario *scenario, struct error *error)
 	    check_qdiscs(scenario, error) || check_load(scenario, error) ||
 	    scenario_check_sides(scenario, error))
 		return -1;
-	if (assigned(scenario, "probe.count"))
-		return check_count(scenario, error);
-	return derive_count(scenario, error);
+	if (assigned(scenario, "probe.count") ? check_count(scenario, error) :
+						derive_count(scenario, error))
+		return -1;
+	return scenario_check_side_probes(scenario, error);
 }
 
 struct cJSON *scenario_json(const struct scenario *scenario)
@@ -688,7 +692,8 @@ struct cJSON *scenario_json(const struct scenario *scenario)
 			goto fail;
 		}
 	}
-	if (scenario_sides_json(scenario, object) || scenario_lab_json(scenario, object))
+	if (scenario_sides_json(scenario, object) || scenario_side_probes_json(scenario, object) ||
+	    scenario_lab_json(scenario, object))
 		goto fail;
 	return object;
 fail:
@@ -709,6 +714,7 @@ void scenario_from_json(struct scenario *scenario, const struct json *object)
 	for (size_t i = 0; i < COUNT(keys); i++)
 		key_from_json(member(scenario, &keys[i]), &keys[i], object, keys[i].name);
 	scenario_sides_from_json(scenario, object);
+	scenario_side_probes_from_json(scenario, object);
 	scenario_lab_from_json(scenario, object);
 }
 

@@ -54,6 +54,19 @@ struct scenario_side_load {
 	struct scenario_load load;	/* direction is never LOAD_EACH */
 };
 
+#define SCENARIO_SIDE_PROBES	7
+
+/*
+ * Probes beside the main ones, with keys "probe.NAME.KEY". Of the main ones they have from and
+ * to where they are "", the interval where it is 0, and always the size.
+ */
+struct scenario_side_probe {
+	char name[LAB_WORD_SIZE];
+	char from[LAB_WORD_SIZE];
+	char to[SCENARIO_PATH_SIZE];
+	__u64 interval_ns;
+};
+
 struct scenario {
 	char name[32];			/* "bottleneck"; of a file: its name without the folder */
 	enum lab_topology topology;
@@ -77,6 +90,8 @@ struct scenario {
 	unsigned int probe_size;	/* probe.size 56 */
 	char probe_from[LAB_WORD_SIZE];	/* probe.from client */
 	char probe_to[SCENARIO_PATH_SIZE];	/* probe.to server; the same */
+	unsigned int side_probe_count;
+	struct scenario_side_probe side_probes[SCENARIO_SIDE_PROBES];
 	unsigned int restored_count;	/* restored.count 20 */
 	char lab_prefix[24];		/* lab.prefix pl- */
 	bool lab_ipv6;			/* lab.ipv6 false: probe and load over IPv4 */
@@ -132,6 +147,16 @@ const char *scenario_side_from(const struct scenario *scenario,
 const char *scenario_side_to(const struct scenario *scenario,
 			     const struct scenario_side_load *side);
 __u16 scenario_side_port(const struct scenario *scenario, const struct scenario_side_load *side);
+
+/* The same of probes; they are sent from the begin of the main ones to their end. */
+const char *scenario_side_probe_from(const struct scenario *scenario,
+				     const struct scenario_side_probe *side);
+const char *scenario_side_probe_to(const struct scenario *scenario,
+				   const struct scenario_side_probe *side);
+__u64 scenario_side_probe_interval(const struct scenario *scenario,
+				   const struct scenario_side_probe *side);
+__u64 scenario_side_probe_count(const struct scenario *scenario,
+				const struct scenario_side_probe *side);
 
 /* Does a tree of its own take the place of qdisc.kind and the like? */
 bool scenario_has_own_trees(const struct scenario *scenario);

@@ -356,18 +356,21 @@ static int begin_group(struct reader *reader, const char *name)
 			 groups[near]);
 }
 
-/* Its first key adds it: one without any is a load like the main one, to which nothing is said. */
-static int begin_load(struct reader *reader, const char *name)
+/*
+ * A load or probes beside the main ones, of which nothing more need be said: first adds it.
+ */
+static int begin_side(struct reader *reader, const char *kind, const char *name,
+		      const char *first)
 {
 	struct error inner;
-	char start[64];
+	char assignment[64];
 
 	if (!lab_word_good(name))
-		return ini_file_fail(reader->file, "[load %s]: a load's name has up to 15 lower-case letters, digits, \"-\" and \"_\"", name);
+		return ini_file_fail(reader->file, "[%s %s]: such a name has up to 15 lower-case letters, digits, \"-\" and \"_\"", kind, name);
 	reader->section = SECTION_GROUP;
-	snprintf(reader->group, sizeof(reader->group), "load.%s", name);
-	snprintf(start, sizeof(start), "load.%s.start=0", name);
-	if (scenario_set(reader->scenario, start, &inner))
+	snprintf(reader->group, sizeof(reader->group), "%s.%s", kind, name);
+	snprintf(assignment, sizeof(assignment), "%s.%s", reader->group, first);
+	if (scenario_set(reader->scenario, assignment, &inner))
 		return ini_file_fail(reader->file, "%s", inner.text);
 	return 0;
 }
@@ -381,12 +384,14 @@ static int take_heading(struct ini_file *file, char *words[], size_t count)
 	if (count == 2 && !strcmp(words[0], "link"))
 		return begin_link(reader, words[1]);
 	if (count == 2 && !strcmp(words[0], "load"))
-		return begin_load(reader, words[1]);
+		return begin_side(reader, words[0], words[1], "start=0");
+	if (count == 2 && !strcmp(words[0], "probe"))
+		return begin_side(reader, words[0], words[1], "=");
 	if (count == 3 && !strcmp(words[0], "qdisc"))
 		return begin_qdisc(reader, words[1], words[2]);
 	if (count == 1)
 		return begin_group(reader, words[0]);
-	return ini_file_fail(file, "[%s ...]: there are [host NAME], [link NAME], [qdisc HOST DEVICE], [load NAME] and the groups of keys, as [load]",
+	return ini_file_fail(file, "[%s ...]: there are [host NAME], [link NAME], [qdisc HOST DEVICE], [load NAME], [probe NAME] and the groups of keys, as [load]",
 			     words[0]);
 }
 

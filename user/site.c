@@ -76,6 +76,12 @@ static int build_lab(struct site *site, const struct scenario *scenario, struct 
 			    scenario_side_to(scenario, side), scenario_side_port(scenario, side),
 			    &site->sides[i]);
 	}
+	for (i = 0; i < scenario->side_probe_count; i++) {
+		const struct scenario_side_probe *side = &scenario->side_probes[i];
+
+		path_in_lab(site, scenario, scenario_side_probe_from(scenario, side),
+			    scenario_side_probe_to(scenario, side), 0, &site->side_probes[i]);
+	}
 	describe_lab(site, scenario, result);
 	return 0;
 }
@@ -120,6 +126,13 @@ static int find_targets(struct site *site, const struct scenario *scenario,
 		/* a port of its own, or one behind the main load's where that names the host */
 		if (side->load.port || !side->load.to[0])
 			site->sides[i].port = port;
+	}
+	for (i = 0; i < scenario->side_probe_count; i++) {
+		const struct scenario_side_probe *side = &scenario->side_probes[i];
+
+		if (path_to_target(site, scenario, scenario_side_probe_to(scenario, side), 0,
+				   &site->side_probes[i], error))
+			return -1;
 	}
 	host->netns = netns_inode(site->own_netns);
 	snprintf(host->role, sizeof(host->role), "client");

@@ -33,6 +33,7 @@ struct site_path {
 struct site {
 	struct lab *lab;		/* NULL: there is none */
 	struct site_path load, probe, sides[SCENARIO_SIDE_LOADS];
+	struct site_path side_probes[SCENARIO_SIDE_PROBES];
 	struct witness_netns netns[SITE_NETNS_MAX];	/* traced */
 	size_t netns_count;
 	int own_netns;			/* descriptors that we opened; -1: not opened */

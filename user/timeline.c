@@ -606,13 +606,12 @@ static void doubt_short_ways(struct probe *probes, size_t count)
 }
 
 /* The probes come sorted by family and id. */
-static void doubt_short_ways_of_each_ping(struct result *result)
+static void doubt_short_ways_of_each_ping(struct probe *probes, size_t count)
 {
-	struct probe *probes = result->probes;
 	size_t begin, end;
 
-	for (begin = 0; begin < result->probe_count; begin = end) {
-		for (end = begin + 1; end < result->probe_count; end++)
+	for (begin = 0; begin < count; begin = end) {
+		for (end = begin + 1; end < count; end++)
 			if (probes[end].id != probes[begin].id ||
 			    probes[end].ipv6 != probes[begin].ipv6)
 				break;
@@ -627,33 +626,53 @@ static int compare_sent(const void *a, const void *b)
 	return (left->sent_ns > right->sent_ns) - (left->sent_ns < right->sent_ns);
 }
 
-/* Events before the first offer in the client's namespace are of others' echoes. */
-static int group_events(const struct probe_event *events, size_t count, __u32 client_netns,
-			struct result *result)
+/* Events before the first offer in the sender's namespace are of others' echoes. */
+static int group_events(const struct probe_event *events, size_t count,
+			const struct probe_sender *sender, const struct result *result,
+			struct side_probe_result *out)
 {
 	struct probe *probes;
 	size_t capacity = 0, i, end, extent;
 
 	for (i = 0; i < count; i += extent) {
 		extent = 1;
-		if (!starts(&events[i], client_netns))
+		if (!starts(&events[i], sender->netns) ||
+		    (sender->id && events[i].id != sender->id))
 			continue;
 		for (end = i + 1; end < count; end++)
 			if (probe_key(&events[end]) != probe_key(&events[i]))
 				break;
-		extent = probe_extent(&events[i], end - i, client_netns);
-		probes = array_grow(result->probes, result->probe_count, &capacity, sizeof(*probes));
+		extent = probe_extent(&events[i], end - i, sender->netns);
+		probes = array_grow(out->probes, out->probe_count, &capacity, sizeof(*probes));
 		if (!probes)
 			return -1;
-		result->probes = probes;
-		if (make_probe(result, &probes[result->probe_count++], &events[i], extent,
-			       client_netns))
+		out->probes = probes;
+		if (make_probe(result, &probes[out->probe_count++], &events[i], extent,
+			       sender->netns))
 			return -1;
 	}
-	doubt_short_ways_of_each_ping(result);
-	if (result->probe_count)
-		qsort(result->probes, result->probe_count, sizeof(*result->probes), compare_sent);
+	doubt_short_ways_of_each_ping(out->probes, out->probe_count);
+	if (out->probe_count)
+		qsort(out->probes, out->probe_count, sizeof(*out->probes), compare_sent);
 	return 0;
+}
+
+/* What was made is in result also where memory runs out: it is freed with it. */
+static int group_by_sender(const struct timeline *timeline, const struct probe_sender *senders,
+			   size_t sender_count, struct result *result)
+{
+	struct side_probe_result probes = { 0 };
+	int failed;
+	size_t i;
+
+	failed = group_events(timeline->probe_events, timeline->probe_event_count, &senders[0],
+			      result, &probes);
+	result->probes = probes.probes;
+	result->probe_count = probes.probe_count;
+	for (i = 1; i < sender_count && !failed; i++)
+		failed = group_events(timeline->probe_events, timeline->probe_event_count,
+				      &senders[i], result, &result->side_probes[i - 1]);
+	return failed;
 }
 
 static int compare_tcp(const void *a, const void *b)
@@ -738,8 +757,8 @@ static void hand_over(struct timeline *timeline, struct result *result)
 		      sizeof(*result->retransmits), compare_retransmits);
 }
 
-int timeline_finish(struct timeline *timeline, __u32 client_netns, struct result *result,
-		    struct error *error)
+int timeline_finish(struct timeline *timeline, const struct probe_sender *senders,
+		    size_t sender_count, struct result *result, struct error *error)
 {
 	int failed;
 
@@ -750,8 +769,7 @@ int timeline_finish(struct timeline *timeline, __u32 client_netns, struct result
 	if (timeline->probe_event_count)
 		qsort(timeline->probe_events, timeline->probe_event_count,
 		      sizeof(*timeline->probe_events), compare_events);
-	failed = group_events(timeline->probe_events, timeline->probe_event_count, client_netns,
-			      result);
+	failed = group_by_sender(timeline, senders, sender_count, result);
 	free(timeline->probe_events);
 	timeline->probe_events = NULL;
 	timeline->probe_event_count = timeline->probe_event_capacity = 0;
@@ -777,13 +795,13 @@ static void hide_first_legs(struct probe *probe, __u32 client_netns)
 	memmove(probe->legs, probe->legs + hidden, probe->leg_count * sizeof(*probe->legs));
 }
 
-void timeline_hide_client(struct result *result, __u32 client_netns)
+void timeline_hide_client(struct probe *probes, size_t count, __u32 client_netns)
 {
 	size_t i;
 
-	for (i = 0; i < result->probe_count; i++)
-		if (result->probes[i].leg_count)
-			hide_first_legs(&result->probes[i], client_netns);
+	for (i = 0; i < count; i++)
+		if (probes[i].leg_count)
+			hide_first_legs(&probes[i], client_netns);
 }
 
 /* ---- what ping printed ---- */
@@ -801,7 +819,7 @@ static __u32 probe_who(const struct probe *probe)
 }
 
 /* Of several pings in the window ours is the one with the most probes. */
-static int choose_ping(const struct result *result, struct ping_match *match)
+static int choose_ping(const struct probe *probes, struct ping_match *match)
 {
 	__u32 *counts = calloc(2 * 65536, sizeof(*counts)), best = 0;
 	size_t i;
@@ -809,7 +827,7 @@ static int choose_ping(const struct result *result, struct ping_match *match)
 	if (!counts)
 		return -1;
 	for (i = match->begin; i < match->end; i++) {
-		__u32 who = probe_who(&result->probes[i]);
+		__u32 who = probe_who(&probes[i]);
 
 		if (++counts[who] > best) {
 			best = counts[who];
@@ -821,13 +839,13 @@ static int choose_ping(const struct result *result, struct ping_match *match)
 }
 
 /* Lists by sequence, earliest first, of the answered probes of that ping. Returns their number. */
-static unsigned int list_answered(const struct result *result, struct ping_match *match)
+static unsigned int list_answered(const struct probe *probes, struct ping_match *match)
 {
 	unsigned int answered = 0;
 	size_t i;
 
 	for (i = match->end; i > match->begin; i--) {
-		const struct probe *probe = &result->probes[i - 1];
+		const struct probe *probe = &probes[i - 1];
 
 		if (probe->lost || probe_who(probe) != match->who)
 			continue;
@@ -839,7 +857,7 @@ static unsigned int list_answered(const struct result *result, struct ping_match
 }
 
 /* Returns how many replies found their probe; *strangers counts those that did not. */
-static unsigned int take_replies(struct result *result, const struct ping_result *ping,
+static unsigned int take_replies(struct probe *probes, const struct ping_result *ping,
 				 struct ping_match *match, unsigned int *strangers)
 {
 	unsigned int matched = 0;
@@ -855,34 +873,33 @@ static unsigned int take_replies(struct result *result, const struct ping_result
 			(*strangers)++;
 			continue;
 		}
-		result->probes[match->begin + found - 1].ping_rtt_ns = ping->replies[i].rtt_ns;
+		probes[match->begin + found - 1].ping_rtt_ns = ping->replies[i].rtt_ns;
 		*first = match->next[found - 1];
 		matched++;
 	}
 	return matched;
 }
 
-unsigned int timeline_match_ping(struct result *result, const struct ping_result *ping,
-				 __u64 begin_ns, __u64 end_ns)
+unsigned int timeline_match_ping(struct probe *probes, size_t probe_count,
+				 const struct ping_result *ping, __u64 begin_ns, __u64 end_ns)
 {
 	struct ping_match *match = calloc(1, sizeof(*match));
 	unsigned int answered = 0, matched = 0, strangers = 0;
 
 	if (!match)
 		return (unsigned int)ping->count;
-	while (match->begin < result->probe_count &&
-	       result->probes[match->begin].sent_ns < begin_ns)
+	while (match->begin < probe_count && probes[match->begin].sent_ns < begin_ns)
 		match->begin++;
 	match->end = match->begin;
-	while (match->end < result->probe_count && result->probes[match->end].sent_ns <= end_ns)
+	while (match->end < probe_count && probes[match->end].sent_ns <= end_ns)
 		match->end++;
 	match->next = calloc(match->end - match->begin + 1, sizeof(*match->next));
-	if (!match->next || choose_ping(result, match)) {
+	if (!match->next || choose_ping(probes, match)) {
 		strangers = (unsigned int)ping->count;
 		goto out;
 	}
-	answered = list_answered(result, match);
-	matched = take_replies(result, ping, match, &strangers);
+	answered = list_answered(probes, match);
+	matched = take_replies(probes, ping, match, &strangers);
 out:
 	free(match->next);
 	free(match);

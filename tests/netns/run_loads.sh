@@ -12,6 +12,12 @@ restored.count = 0
 load.seconds = 8
 [qdisc router lan0]
 add = root handle 11: tbf rate 20mbit burst 32kb latency 100ms
+[probe gateway]
+to = router
+interval = 50ms
+[probe back]
+from = server
+to = client
 [load back]
 direction = down
 start = 2
@@ -55,6 +61,23 @@ check_jq "the cause is still the upload's tbf" "$json" '
 check "the summary tells each" test "$(grep -cE '^load (back|voice), \+[12]\.[0-9] s; ' "$work/several.out")" -eq 2
 check "a report of it does too" test \
 	"$("$sojourn" report "$json" | grep -cE '^load (back|voice), \+[12]\.[0-9] s; ')" -eq 2
+
+# Probes beside the main ones: one that does not go through the queue, one that comes from beyond.
+check_jq "each of three pings has its own identifier" "$json" '
+	[.probes, (.side_probes[].probes) | map(.id) | unique] | all(.[]; length == 1) and
+	(add | unique | length) == 3'
+check_jq "twice as many at half the interval" "$json" '
+	(.probes | length) as $main | [.side_probes[] | .probes | length] == [2 * $main, $main]'
+check_jq "ping and the trace have the same replies, within 1 ms and 5 %" "$json" '
+	all(.side_probes[].probes[]; .lost or (.ping_rtt_ns as $ping | .rtt_ns |
+		. - $ping | fabs < 1e6 + 0.05 * $ping))'
+check_jq "their legs add up" "$json" '
+	all(.side_probes[].probes[] | select(.complete); .rtt_ns == ([.legs[].ns] | add))'
+check_jq "the gateway is near also under load, what comes back waits in both queues" "$json" '
+	(.side_probes | map({key: .name, value: (.phases[] | select(.phase == "load"))}) | from_entries) as $of |
+	($of.gateway.rtt_ns.p50 < $of.back.rtt_ns.p50 / 10) and ($of.back.longest_in | test("tbf/1[01]:"))'
+check "the summary has a line for each and each phase" test \
+	"$(grep -cE '^(gateway|back), (idle|load|recovery) ' "$work/several.out")" -eq 6
 
 # One that fails is told by its name.
 status=0

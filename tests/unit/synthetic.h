@@ -15,6 +15,8 @@
 #define SERVER		1003u
 #define RECORD		5u	/* the tracer's record of the qdisc */
 
+static const struct probe_sender synthetic_client = { CLIENT, 0 };
+
 struct hop {
 	__u16 point;
 	__u8 reply;

@@ -379,7 +379,7 @@ static void test_from_events_to_share(void **state)
 				200 * MS);
 		synthetic_feed(timeline, events, WAY_POINTS);
 	}
-	assert_int_equal(timeline_finish(timeline, CLIENT, &result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, &result, &error), 0);
 	timeline_free(timeline);
 	phase_windows(&result, &moments, SECOND, SECOND);
 	assert_int_equal(phase_fill(&result, &error), 0);

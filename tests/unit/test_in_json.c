@@ -30,6 +30,35 @@ static void add_sides(struct result *result)
 	side->iperf3.received = (struct iperf3_sum) { true, 64e3, 104000, 13, -1, 0, 70, 0.1 };
 }
 
+/* Two pings beside the main one, of the first of which there are probes. */
+static void add_side_probes(struct result *result)
+{
+	static const char *const assignments[] = {
+		"probe.gateway.to=router", "probe.back.from=server", "probe.back.to=client",
+		"probe.back.interval=50ms",
+	};
+	struct side_probe_result *side = &result->side_probes[0];
+	struct error error;
+	size_t i;
+
+	for (i = 0; i < sizeof(assignments) / sizeof(assignments[0]); i++)
+		if (scenario_set(&result->scenario, assignments[i], &error))
+			fail_msg("%s", error.text);
+	side->probes = calloc(2, sizeof(*side->probes));
+	assert_non_null(side->probes);
+	side->probe_count = 2;
+	for (i = 0; i < 2; i++)
+		side->probes[i] = (struct probe) {
+			.sequence = (__u16)(i + 1), .id = 9, .sent = true, .complete = !i, .lost = i,
+			.sent_ns = 104 * SECOND + i * SECOND, .rtt_ns = i ? 0 : 70007,
+			.phase = PHASE_LOAD,
+		};
+	side->probes[0].legs = calloc(1, sizeof(*side->probes[0].legs));
+	assert_non_null(side->probes[0].legs);
+	side->probes[0].leg_count = 1;
+	side->probes[0].legs[0] = (struct leg) { LEG_QDISC, 0, "wan0", ROUTER, false, 70007, 0 };
+}
+
 /* Counters beyond 2^53 do not come back: cJSON keeps numbers as doubles. */
 static void make_readable(struct result *result)
 {
@@ -44,6 +73,7 @@ static void make_readable(struct result *result)
 	for (i = 0; i < result->tcp_count; i++)
 		result->tcp[i].bytes_acked = 77777777;
 	add_sides(result);
+	add_side_probes(result);
 }
 
 /* What a document does not give back: options of qdiscs, and the last bits of the date. */

@@ -647,7 +647,7 @@ static void make_tree_result(struct result *result)
 			events[3].header.time_ns + MS / 4 + inside);
 		synthetic_feed(timeline, events, WAY_POINTS + 1);
 	}
-	assert_int_equal(timeline_finish(timeline, CLIENT, result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, result, &error), 0);
 	timeline_free(timeline);
 	result->samples = calloc(2, sizeof(*result->samples));
 	assert_non_null(result->samples);

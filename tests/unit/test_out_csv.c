@@ -140,9 +140,9 @@ static void test_values(void **state)
 
 	write_tables(place);
 	text = table(place, "probes.csv");
-	assert_non_null(strstr(text, "seq,id,phase,sent_ns,rtt_ns,ping_rtt_ns,lost,complete\r\n"
+	assert_non_null(strstr(text, "seq,id,phase,sent_ns,rtt_ns,ping_rtt_ns,lost,complete,name\r\n"
 				     "1,7,idle,100000000000,"));
-	assert_non_null(strstr(text, "\r\n51,7,load,105000000000,,,1,0\r\n"));
+	assert_non_null(strstr(text, "\r\n51,7,load,105000000000,,,1,0,\r\n"));
 	free(text);
 	/* more than a double holds, and a quotation mark in a name */
 	text = table(place, "qdiscs.csv");

@@ -169,7 +169,10 @@ static void test_bad(void **state)
 		{ "[qdisc router wan0 now please]\n", ":1: a heading has 3 words at most" },
 		{ "scenario = office\n[host a]\n", ":2: a lab of one's own takes no" },
 		{ "[host a]\n[load]\n[host b]\nscenario = office\n", ":4: unknown key \"scenario\"" },
-		{ "[load Bad]\n", ":1: [load Bad]: a load's name has" },
+		{ "[probe Bad]\n", ":1: [probe Bad]: such a name has" },
+		{ "[probe a]\nsize = 5\n", ":2: unknown key \"probe.a.size\": of probes beside the main ones there are to, from and interval" },
+		{ "[probe a]\ninterval = 1ms\n", ":2: probe.a.interval=1ms is out of bounds" },
+		{ "[load Bad]\n", ":1: [load Bad]: such a name has" },
 		{ "[load x]\nrat = 1\n", ":2: load x: unknown key \"load.rat\": did you mean load.rate?" },
 		{ "[load x]\nstart = soon\n", ":2: load.x.start: time \"soon\"" },
 		{ "[load x]\nomit = 1\n", ":2: load.x.omit: only the main load has that" },
@@ -217,6 +220,9 @@ static void test_bad_together(void **state)
 		{ "[load x]\nfrom = nobody\n", "load.x.from=nobody: there is no such host; there are client" },
 		{ "[load x]\ndirection = each\n", "with several loads a direction is" },
 		{ "scenario = office\n[load x]\nrate = 1mbit\n", "with several loads a direction is" },
+		{ "[probe x]\nto = nobody\n", "probe.x.to=nobody: there is no such host; there are client" },
+		{ "[probe x]\nto = client\n", "probe.x: it begins and ends at the same host, client" },
+		{ "[probe x]\ninterval = 2ms\n[load]\nseconds = 900\n", "probe.x.interval: " },
 		{ "lab = none\n", "lab=none: set load.to=HOST" },
 		{ "load.to = client\n", "load.from and load.to are the same host, client" },
 		{ "load.omit = 0.5\n", "load.omit=500 ms is no whole number of seconds" },
@@ -265,6 +271,30 @@ static void test_side_loads(void **state)
 	assert_int_equal(voice->load.proto, LOAD_UDP);
 	assert_int_equal(scenario.load.proto, LOAD_TCP);
 	assert_int_equal(scenario.load.rate, 0);
+}
+
+/* Probes beside the main ones have their hosts, their interval, and their time. */
+static void test_side_probes(void **state)
+{
+	const struct scenario_side_probe *gateway, *back;
+	struct scenario scenario;
+	struct error error;
+
+	(void)state;
+	if (parse(&scenario, "[probe gateway]\nto = router\n[probe back]\nfrom = server\nto = client\n"
+			     "interval = 20ms\n[probe same]\n", &error) ||
+	    scenario_check(&scenario, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(scenario.side_probe_count, 3);
+	gateway = &scenario.side_probes[0];
+	back = &scenario.side_probes[1];
+	assert_string_equal(scenario_side_probe_from(&scenario, gateway), "client");
+	assert_string_equal(scenario_side_probe_to(&scenario, gateway), "router");
+	assert_int_equal(scenario_side_probe_interval(&scenario, gateway), 100000000);
+	assert_int_equal(scenario_side_probe_count(&scenario, gateway), 260);
+	assert_string_equal(scenario_side_probe_from(&scenario, back), "server");
+	assert_int_equal(scenario_side_probe_count(&scenario, back), 1300);
+	assert_string_equal(scenario_side_probe_to(&scenario, &scenario.side_probes[2]), "server");
 }
 
 /* Without a lab there are a target and no qdiscs to set; the scenario has the file's name. */
@@ -358,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_bad_together),
 		cmocka_unit_test(test_side_loads),
+		cmocka_unit_test(test_side_probes),
 		cmocka_unit_test(test_no_lab),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_document),

@@ -30,7 +30,7 @@ static void run(struct result *result, const struct probe_event *events, unsigne
 	assert_non_null(timeline);
 	assert_int_equal(synthetic_result(result), 0);
 	synthetic_feed(timeline, events, count);
-	assert_int_equal(timeline_finish(timeline, CLIENT, result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, result, &error), 0);
 	timeline_free(timeline);
 }
 
@@ -359,7 +359,7 @@ static void test_many_probes_with_wrapping_sequence(void **state)
 		synthetic_probe(events, 77, (__u16)(i + 1), START + i * 2000000ULL, i);
 		synthetic_feed(timeline, events, WAY_POINTS);
 	}
-	assert_int_equal(timeline_finish(timeline, CLIENT, &result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, &result, &error), 0);
 	timeline_free(timeline);
 	assert_int_equal(result.probe_count, count);
 	for (i = 0; i < count; i++) {
@@ -391,7 +391,8 @@ static void test_ping_beside_probes(void **state)
 	synthetic_probe(events + 3 * WAY_POINTS, 12, 1, START - 1000, 5000);
 	run(&result, events, 4 * WAY_POINTS);
 	/* Sequence 9 has no probe, probe 2 has no reply. */
-	assert_int_equal(timeline_match_ping(&result, &ping, START - SECOND, START + 9 * SECOND), 2);
+	assert_int_equal(timeline_match_ping(result.probes, result.probe_count, &ping,
+					     START - SECOND, START + 9 * SECOND), 2);
 	assert_int_equal(result.probes[0].id, 12);
 	assert_int_equal(result.probes[0].ping_rtt_ns, 0);
 	assert_int_equal(result.probes[1].ping_rtt_ns, 111);
@@ -412,12 +413,12 @@ static void test_ping_windows(void **state)
 	synthetic_probe(events, 77, 1, START, 5000);
 	synthetic_probe(events + WAY_POINTS, 78, 1, START + 10 * SECOND, 5000);
 	run(&result, events, 2 * WAY_POINTS);
-	assert_int_equal(timeline_match_ping(&result, &ping, START + 9 * SECOND,
-					     START + 11 * SECOND), 0);
+	assert_int_equal(timeline_match_ping(result.probes, result.probe_count, &ping,
+					     START + 9 * SECOND, START + 11 * SECOND), 0);
 	assert_int_equal(result.probes[0].ping_rtt_ns, 0);
 	assert_int_equal(result.probes[1].ping_rtt_ns, 42);
-	assert_int_equal(timeline_match_ping(&result, &ping, START + 20 * SECOND,
-					     START + 21 * SECOND), 1);
+	assert_int_equal(timeline_match_ping(result.probes, result.probe_count, &ping,
+					     START + 20 * SECOND, START + 21 * SECOND), 1);
 	result_free(&result);
 }
 
@@ -450,7 +451,7 @@ static void test_slices_are_kept(void **state)
 	slice.qdisc = RECORD + 1;	/* of no qdisc that is listed */
 	sink.slice(sink.context, &slice);
 	memset(banks, 0xff, 3 * sizeof(*banks));	/* valid during the call only */
-	assert_int_equal(timeline_finish(timeline, CLIENT, &result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, &result, &error), 0);
 	timeline_free(timeline);
 	assert_int_equal(result.sample_count, 2);
 	sample = result.samples;
@@ -490,13 +491,44 @@ static void test_tcp_is_sorted_by_time(void **state)
 	tcp.cwnd = 1;
 	sink.tcp(sink.context, &tcp);
 	sink.retransmit(sink.context, &retransmit);
-	assert_int_equal(timeline_finish(timeline, CLIENT, &result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, &result, &error), 0);
 	timeline_free(timeline);
 	assert_int_equal(result.tcp_count, 2);
 	assert_int_equal(result.tcp[0].cwnd, 1);
 	assert_int_equal(result.tcp[1].cwnd, 2);
 	assert_int_equal(result.retransmit_count, 1);
 	assert_int_equal(result.retransmits[0].length, 1448);
+	result_free(&result);
+}
+
+/* Two pings at once are told apart by their identifiers; a stranger's is nobody's. */
+static void test_two_senders(void **state)
+{
+	static const struct probe_sender senders[] = { { CLIENT, 7 }, { CLIENT, 9 } };
+	struct timeline *timeline = timeline_create();
+	struct probe_event events[WAY_POINTS];
+	struct side_probe_result *side;
+	struct result result;
+	struct error error;
+	unsigned int i;
+
+	(void)state;
+	assert_non_null(timeline);
+	assert_int_equal(synthetic_result(&result), 0);
+	for (i = 0; i < 6; i++) {
+		synthetic_probe(events, 7 + i % 3, (__u16)(i + 1), START + i * SECOND, 5003);
+		synthetic_feed(timeline, events, WAY_POINTS);
+	}
+	assert_int_equal(timeline_finish(timeline, senders, 2, &result, &error), 0);
+	timeline_free(timeline);
+	side = &result.side_probes[0];
+	assert_int_equal(result.probe_count, 2);
+	assert_int_equal(side->probe_count, 2);
+	assert_int_equal(result.probes[1].sequence, 4);
+	assert_int_equal(side->probes[0].id, 9);
+	assert_int_equal(side->probes[1].sequence, 6);
+	assert_true(side->probes[1].complete);
+	assert_int_equal(sum_of_legs(&side->probes[1]), side->probes[1].rtt_ns);
 	result_free(&result);
 }
 
@@ -512,7 +544,7 @@ static void test_hidden_client(void **state)
 	(void)state;
 	run(&result, events, WAY_POINTS);
 	assert_int_equal(result.probe_count, 1);
-	timeline_hide_client(&result, CLIENT);
+	timeline_hide_client(result.probes, result.probe_count, CLIENT);
 	probe = &result.probes[0];
 	assert_true(probe->complete);
 	assert_int_equal(probe->rtt_ns, rtt);
@@ -524,7 +556,7 @@ static void test_hidden_client(void **state)
 	assert_int_equal(probe->legs[0].ns, way[1].ns + way[2].ns);
 	assert_int_equal(probe->legs[1].kind, LEG_STACK);
 	/* Again: there is nothing left to hide. */
-	timeline_hide_client(&result, CLIENT);
+	timeline_hide_client(result.probes, result.probe_count, CLIENT);
 	assert_int_equal(probe->leg_count, WAY_ARRIVAL - 1);
 	assert_int_equal(sum_of_legs(probe), rtt);
 	result_free(&result);
@@ -542,14 +574,14 @@ static void test_hidden_client_alone(void **state)
 	seen[1] = events[1];
 	seen[2] = events[WAY_ARRIVAL];
 	run(&result, seen, 3);
-	timeline_hide_client(&result, CLIENT);
+	timeline_hide_client(result.probes, result.probe_count, CLIENT);
 	assert_int_equal(result.probes[0].leg_count, 1);
 	assert_int_equal(result.probes[0].legs[0].kind, LEG_LINK);
 	assert_int_equal(result.probes[0].legs[0].ns, rtt);
 	result_free(&result);
 
 	run(&result, events, 2);
-	timeline_hide_client(&result, CLIENT);
+	timeline_hide_client(result.probes, result.probe_count, CLIENT);
 	assert_true(result.probes[0].lost);
 	assert_int_equal(result.probes[0].leg_count, 1);
 	assert_int_equal(result.probes[0].legs[0].kind, LEG_DRIVER);
@@ -581,7 +613,7 @@ static const struct probe *run_tree(struct result *result, const struct probe_ev
 
 	assert_non_null(timeline);
 	synthetic_feed(timeline, events, count);
-	assert_int_equal(timeline_finish(timeline, CLIENT, result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, result, &error), 0);
 	timeline_free(timeline);
 	assert_int_equal(result->probe_count, 1);
 	return result->probes;
@@ -745,6 +777,7 @@ int main(void)
 		cmocka_unit_test(test_missing_host),
 		cmocka_unit_test(test_answer_from_beyond_the_host),
 		cmocka_unit_test(test_many_probes_with_wrapping_sequence),
+		cmocka_unit_test(test_two_senders),
 		cmocka_unit_test(test_hidden_client),
 		cmocka_unit_test(test_hidden_client_alone),
 		cmocka_unit_test(test_ping_beside_probes),

@@ -78,7 +78,7 @@ static inline void fill_probes(struct result *result)
 		synthetic_probe(events, 8, (__u16)(i + 1), 130 * SECOND + i * 100 * MS, 15 * US);
 		synthetic_feed(timeline, events, WAY_POINTS);
 	}
-	assert_int_equal(timeline_finish(timeline, CLIENT, result, &error), 0);
+	assert_int_equal(timeline_finish(timeline, &synthetic_client, 1, result, &error), 0);
 	timeline_free(timeline);
 	result->probes[0].ping_rtt_ns = 61000;
 }

@@ -10,9 +10,7 @@ function seconds(model, ns) {
 }
 
 /* Probes in the order of sending; a lost one has no RTT. */
-function probeSeries(model) {
-	const probes = model.result.probes;
-
+function probeSeries(model, probes) {
 	return {
 		at: probes.map((probe) => seconds(model, probe.sent_ns)),
 		rtt: probes.map((probe) => probe.lost ? null : probe.rtt_ns / 1e6),

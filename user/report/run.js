@@ -85,16 +85,20 @@ function addTimePlot(holder, model, title, lists, series, text, choose) {
 
 function showTimeline(parent, model, choose) {
 	const holder = section(parent, "Timeline");
-	const probes = probeSeries(model), rates = intervalSeries(model), flows = tcpSeries(model).slice(0, MOST_FLOWS);
+	const probes = probeSeries(model, model.result.probes), rates = intervalSeries(model), flows = tcpSeries(model).slice(0, MOST_FLOWS);
 	const retransmits = retransmitSeries(model), queues = busyQdiscs(model).slice(0, MOST_QDISCS);
 	const samples = queues.map((qdisc) => sampleSeries(model, qdisc.id));
+	const sides = (model.result.side_probes || []).map((side) => ({ name: side.name, ...probeSeries(model, side.probes) }));
 	const reset = element("button", { type: "button" }, "Whole time");
 
 	reset.addEventListener("click", () => plots.forEach((entry) => entry.sync === "time-" + model.key && entry.plot.setData(entry.plot.data, true)));
 	holder.append(element("div", { class: "tools" }, "Drag to zoom, click on an RTT to follow that probe.", reset));
 	addTimePlot(holder, model, "RTT of each probe",
-		[{ at: probes.at, values: [probes.rtt, probes.lost] }],
-		[{ label: "RTT", points: probes.at.length < 2000 }, { label: "lost", mark: true }], millisecondsText, choose);
+		[{ at: probes.at, values: [probes.rtt, probes.lost] }, ...sides.map((of) => ({ at: of.at, values: [of.rtt, of.lost] }))],
+		[{ label: "RTT", points: probes.at.length < 2000 }, { label: "lost", mark: true },
+			...sides.flatMap((of, i) => [
+				{ label: of.name, color: 1 + i, dash: 1 + i, points: of.at.length < 2000 },
+				{ label: of.name + " lost", mark: true }])], millisecondsText, choose);
 	if (queues.length) {
 		addTimePlot(holder, model, "Sojourn in each qdisc",
 			samples.map((of) => ({ at: of.at, values: [of.median, of.max] })),
