@@ -25,6 +25,7 @@
 #include "iperf3.h"
 #include "judge.h"
 #include "ledger.h"
+#include "load_file.h"
 #include "load_shape.h"
 #include "netns.h"
 #include "phase.h"
@@ -57,6 +58,7 @@ struct experiment {
 	struct child server, client, ping;
 	struct side_loads sides;
 	struct side_probes side_probes;
+	int load_file;			/* of load.file=temporary; below 0: none */
 	__u16 probe_id;			/* ICMP identifier of the main probes; 0: ping's choice */
 	unsigned int loads;		/* that are over */
 	struct qdisc_tree before, after;
@@ -314,12 +316,20 @@ static int start_ping(struct experiment *run, unsigned int count, struct error *
 static int start_load(struct experiment *run, const struct phase *phase, struct error *error)
 {
 	const struct scenario *scenario = run->scenario;
+	char path[LOAD_FILE_PATH];
 	struct iperf3_options options;
 
+	if (run->load_file >= 0)
+		close(run->load_file);
+	run->load_file = load_file_make(&scenario->load, phase->plan.direction, path, error);
+	if (run->load_file < -1)
+		return -1;
 	scenario_load_options(&scenario->load, &options);
 	options.server = run->site.load.address;
 	options.port = run->site.load.port;
 	options.direction = phase->plan.direction;
+	if (path[0])
+		options.file = path;
 	options.omit_seconds = scenario->load_omit_ns / SECOND_NS;
 	tracer_cut(run->tracer);
 	if (iperf3_start_client(&run->client, run->site.load.from, run->iperf3_path, &options, error))
@@ -757,6 +767,8 @@ static int clean_up(struct experiment *run, struct experiment_output *output,
 	/* A second Ctrl-C has come too late to end anything sooner. */
 	while (interrupted(run, NULL))
 		;
+	if (run->load_file >= 0)
+		close(run->load_file);
 	if (run->signals >= 0)
 		close(run->signals);
 	awake_stop(run->awake);
@@ -787,6 +799,7 @@ int experiment_run(const struct experiment_options *options, struct result *resu
 		.scenario = options->scenario,
 		.result = result,
 		.signals = -1,
+		.load_file = -1,
 		.server = { .pidfd = -1, .out = -1, .err = -1 },
 		.client = { .pidfd = -1, .out = -1, .err = -1 },
 		.ping = { .pidfd = -1, .out = -1, .err = -1 },

@@ -41,6 +41,7 @@ static struct {
 	char congestion[32];
 	char omit[NUMBER_TEXT];
 	char block[NUMBER_TEXT];
+	char bytes[NUMBER_TEXT];
 	char tos[NUMBER_TEXT];
 	char file[4096];
 } client_command;
@@ -304,7 +305,10 @@ int iperf3_start_client(struct child *child, int netns_fd, const char *path,
 	add(client_command.server);
 	add_number("-p", client_command.port, options->port);
 	add("-J");
-	add_number("-t", client_command.seconds, options->seconds);
+	if (options->bytes)
+		add_number("-n", client_command.bytes, options->bytes);
+	else
+		add_number("-t", client_command.seconds, options->seconds);
 	add_interval(options);
 	add_number("-P", client_command.streams, options->streams);
 	add_protocol(options);

@@ -25,6 +25,7 @@ struct iperf3_options {
 	__u64 rate_bit_per_s;	/* cap per stream; 0: none (UDP: iperf3's own default) */
 	unsigned int omit_seconds;	/* -O: on top of seconds, left out of the sums */
 	__u64 block_bytes;	/* -l; 0: iperf3's default */
+	__u64 bytes;		/* -n: end after so many and not after seconds; 0: no */
 	unsigned int dscp;	/* of the packets */
 	const char *file;	/* -F: what the client sends is read there, what it receives written; NULL, "": none */
 	__u64 interval_ns;	/* between reports, 100 ms ... 60 s; 0: chosen by length and streams */

@@ -102,12 +102,12 @@ static void quality_cell(struct table_row *row, unsigned int column, const struc
 static void print_traffic(const struct suite_outcome *outcome, FILE *file)
 {
 	static const char *const titles[] = {
-		"traffic", "delivered", "quality", "cwnd", "BDP", "grade", "RPM"
+		"traffic", "delivered", "transfer", "quality", "cwnd", "BDP", "grade", "RPM"
 	};
 	char text[UNITS_TEXT];
 	struct table table;
 
-	table_heading(&table, titles, 7);
+	table_heading(&table, titles, 8);
 	for (size_t i = 0; i < outcome->row_count; i++) {
 		const struct suite_row *of = &outcome->rows[i];
 		struct table_row *row = add_named(&table, of);
@@ -115,18 +115,20 @@ static void print_traffic(const struct suite_outcome *outcome, FILE *file)
 		if (!row)
 			continue;
 		rate_cell(row, 1, of);
-		quality_cell(row, 2, of);
+		table_cell(row, 2, "%s", isfinite(of->delivered) ?
+			   units_size_text(of->transferred, text) : "-");
+		quality_cell(row, 3, of);
 		if (of->udp)
-			table_cell(row, 3, "-");
+			table_cell(row, 4, "-");
 		else
-			table_cell(row, 3, "%.0f", of->cwnd_median);
-		table_cell(row, 4, "%s", isfinite(of->bdp_bytes) ?
+			table_cell(row, 4, "%.0f", of->cwnd_median);
+		table_cell(row, 5, "%s", isfinite(of->bdp_bytes) ?
 			   units_size_text(of->bdp_bytes, text) : "-");
-		table_cell(row, 5, "%s", of->grade[0] ? of->grade : "-");
+		table_cell(row, 6, "%s", of->grade[0] ? of->grade : "-");
 		if (isfinite(of->rpm))
-			table_cell(row, 6, "%.0f", of->rpm);
+			table_cell(row, 7, "%.0f", of->rpm);
 		else
-			table_cell(row, 6, "-");
+			table_cell(row, 7, "-");
 	}
 	table_print(file, &table);
 }

@@ -60,10 +60,12 @@ static const struct key keys[] = {
 	  "iperf3's -O: sent before load.seconds begin, not in its figures" },
 	{ "load.block", "0", KEY_SIZE, AT(load.block), 0, 1048576, NULL,
 	  "bytes of each write, UDP: of each datagram; 0: iperf3's default" },
+	{ "load.bytes", "0", KEY_SIZE, AT(load.bytes), 0, 1ull << 40, NULL,
+	  "iperf3's -n: send so much instead of for load.seconds, which are then what is planned for it" },
 	{ "load.dscp", "0", KEY_DSCP, AT(load.dscp), 0, 63, NULL,
 	  "DSCP of the load's packets: 0 to 63, or a name (ef, cs1, af41)" },
 	{ "load.file", "", KEY_PATH, AT(load.file), 0, SIZE(load.file), NULL,
-	  "of the client: what it sends is read there, what it receives written there" },
+	  "of the client: what it sends is read there, what it receives written there; temporary: one of load.bytes on disk, gone afterwards" },
 	{ "load.from", "client", KEY_WORD, AT(load.from), 1, SIZE(load.from), LOWER "-_",
 	  "the host where iperf3's client runs" },
 	{ "load.to", "server", KEY_PATH, AT(load.to), 1, SIZE(load.to), NULL,
@@ -353,6 +355,7 @@ void scenario_load_options(const struct scenario_load *load, struct iperf3_optio
 		.congestion = load->congestion,
 		.rate_bit_per_s = load->rate,
 		.block_bytes = load->block,
+		.bytes = load->bytes,
 		.dscp = load->dscp,
 		.file = load->file,
 	};
@@ -536,6 +539,12 @@ static int check_load(const struct scenario *scenario, struct error *error)
 				 "load.seconds=%llu leaves nothing between its two margins of %s: set a longer load.seconds or a shorter load.margin",
 				 (unsigned long long)(scenario->load.ns / SECOND),
 				 units_time_text(scenario->margin_ns, text));
+	if (!strcmp(scenario->load.file, LOAD_FILE_TEMPORARY) && !scenario->load.bytes)
+		return error_set(error, EXIT_USAGE,
+				 "load.file=temporary: set load.bytes to its size, as in load.bytes=200mb");
+	if (scenario->load.bytes && scenario->load_omit_ns)
+		return error_set(error, EXIT_USAGE,
+				 "load.bytes and load.omit do not go together: iperf3 would count what it omits");
 	if (scenario->load_omit_ns % SECOND)
 		return error_set(error, EXIT_USAGE,
 				 "load.omit=%s is no whole number of seconds, and iperf3 takes no other",

@@ -28,6 +28,9 @@ struct scenario_qdisc {
 
 #define SCENARIO_SIDE_LOADS	8
 
+/* load.file: no path, but one that is made for the load (load_file.h). */
+#define LOAD_FILE_TEMPORARY	"temporary"
+
 /* One iperf3 client and its server. */
 struct scenario_load {
 	__u64 ns;			/* load.seconds 15 (whole seconds, iperf3's -t) */
@@ -39,6 +42,7 @@ struct scenario_load {
 	__u16 port;			/* load.port 5201 */
 	__u64 block;			/* load.block 0: bytes of a write; 0: iperf3's default */
 	unsigned int dscp;		/* load.dscp 0 */
+	__u64 bytes;			/* load.bytes 0: load.seconds are sent; else so much, in about that time */
 	char file[SCENARIO_PATH_SIZE];	/* load.file "": iperf3's data come from memory */
 	char from[LAB_WORD_SIZE];	/* load.from client: where iperf3's client runs */
 	char to[SCENARIO_PATH_SIZE];	/* load.to server; without a lab HOST[:PORT] */

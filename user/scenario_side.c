@@ -185,6 +185,10 @@ int scenario_check_sides(const struct scenario *scenario, struct error *error)
 			return error_set(error, EXIT_USAGE,
 					 "load %s: with several loads a direction is up, down or bidir, each is for one alone",
 					 side->name);
+		if (!strcmp(side->load.file, LOAD_FILE_TEMPORARY))
+			return error_set(error, EXIT_USAGE,
+					 "load.%s.file=temporary: only the main load can have that; name a path",
+					 side->name);
 		if (check_time(scenario, side, error) || check_ports(scenario, i, error) ||
 		    check_place(scenario, side, "from", scenario_side_from(scenario, side), error) ||
 		    check_place(scenario, side, "to", scenario_side_to(scenario, side), error))

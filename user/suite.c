@@ -255,6 +255,9 @@ static void scale_times(struct scenario *scenario, double scale)
 		return;
 	scenario->idle_ns = scaled(scenario->idle_ns, scale, LEAST_IDLE_NS);
 	scenario->load.ns = whole(scaled(scenario->load.ns, scale, least));
+	/* the amount stands for the time that it takes */
+	if (scenario->load.bytes)
+		scenario->load.bytes = (__u64)(scenario->load.bytes * scale + 1);
 	if (scenario->load.ns < least)
 		scenario->load.ns += SECOND_NS;
 	scenario->load_omit_ns = whole(scaled(scenario->load_omit_ns, scale, SECOND_NS));

@@ -79,6 +79,19 @@ check_jq "the gateway is near also under load, what comes back waits in both que
 check "the summary has a line for each and each phase" test \
 	"$(grep -cE '^(gateway|back), (idle|load|recovery) ' "$work/several.out")" -eq 6
 
+# An amount instead of a time, from a file and into one that has no name and is gone afterwards.
+before=$(find /var/tmp | wc -l)
+for direction in up down; do
+	"$sojourn" run --set "lab.prefix=$prefix" --set load.seconds=5 --set load.bytes=3mb --set load.file=temporary \
+		--set "load.direction=$direction" --set idle.seconds=1 --set recovery.seconds=2 \
+		--set restored.count=0 --set load.margin=200ms --json "$work/file.json" >/dev/null 2>"$work/file.err"
+	check "3 MB through a file, $direction: exit status 0" test $? -eq 0
+	check_jq "all of it arrived, little more was sent" "$work/file.json" '
+		.iperf3 | (.sum_received.bytes >= 2.9 * 1048576) and (.sum_sent.bytes < 3.2 * 1048576) and
+		(.command | index("-n") and index("-F"))'
+done
+check "nothing is left of the files" test "$(find /var/tmp | wc -l)" -eq "$before"
+
 # One that fails is told by its name.
 status=0
 "$sojourn" run --set "lab.prefix=$prefix" --set load.seconds=5 --set load.x.file=/nonexistent \

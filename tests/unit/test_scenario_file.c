@@ -225,6 +225,9 @@ static void test_bad_together(void **state)
 		{ "[probe x]\ninterval = 2ms\n[load]\nseconds = 900\n", "probe.x.interval: " },
 		{ "lab = none\n", "lab=none: set load.to=HOST" },
 		{ "load.to = client\n", "load.from and load.to are the same host, client" },
+		{ "load.file = temporary\n", "load.file=temporary: set load.bytes to its size" },
+		{ "load.bytes = 1mb\nload.omit = 1\n", "load.bytes and load.omit do not go together" },
+		{ "[load x]\nfile = temporary\n", "load.x.file=temporary: only the main load can have that" },
 		{ "load.omit = 0.5\n", "load.omit=500 ms is no whole number of seconds" },
 	};
 
