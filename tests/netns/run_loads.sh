@@ -86,9 +86,10 @@ for direction in up down; do
 		--set "load.direction=$direction" --set idle.seconds=1 --set recovery.seconds=2 \
 		--set restored.count=0 --set load.margin=200ms --json "$work/file.json" >/dev/null 2>"$work/file.err"
 	check "3 MB through a file, $direction: exit status 0" test $? -eq 0
-	check_jq "all of it arrived, little more was sent" "$work/file.json" '
-		.iperf3 | (.sum_received.bytes >= 2.9 * 1048576) and (.sum_sent.bytes < 3.2 * 1048576) and
-		(.command | index("-n") and index("-F"))'
+	# What is still queued when the sender ends is in no count of the receiver's.
+	check_jq "so much was sent, and all but what was queued counted" "$work/file.json" '
+		.iperf3 | (.sum_sent.bytes | . >= 3 * 1048576 and . < 3.2 * 1048576) and
+		(.sum_received.bytes >= 2.2 * 1048576) and (.command | index("-n") and index("-F"))'
 done
 check "nothing is left of the files" test "$(find /var/tmp | wc -l)" -eq "$before"
 
