@@ -9,6 +9,7 @@
 
 #define IPV4_LENGTH	24
 #define IPV6_LENGTH	64
+#define ROUTE_WORD	63	/* more than an address with its length needs */
 
 /* One end of a built-in link. */
 struct fixed_end {
@@ -352,4 +353,71 @@ int lab_plan_check(const struct lab_plan *plan, struct error *error)
 			return -1;
 	}
 	return check_routes(plan, error) || check_trees(plan, error) ? -1 : 0;
+}
+
+static bool is_address(const char *text)
+{
+	unsigned char bytes[sizeof(struct in6_addr)];
+
+	return inet_pton(strchr(text, ':') ? AF_INET6 : AF_INET, text, bytes) == 1;
+}
+
+static int parse_route(struct lab_route *route, const char *text, struct error *error)
+{
+	char network[ROUTE_WORD + 1], gateway[ROUTE_WORD + 1], more[2];
+
+	*route = (struct lab_route){ 0 };
+	if (sscanf(text, "%63s via %63s %1s", network, gateway, more) != 2)
+		return error_set(error, EXIT_USAGE,
+				 "route = %s: write it like 198.51.100.0/24 via 192.0.2.1", text);
+	if (strcmp(network, "default")) {
+		if (lab_network_parse(&route->to, network, error))
+			return -1;
+		if (strchr(network, ':') ? !strchr(gateway, ':') : !!strchr(gateway, ':'))
+			return error_set(error, EXIT_USAGE,
+					 "route = %s: network and gateway are of two families", text);
+	}
+	if (!is_address(gateway))
+		return error_set(error, EXIT_USAGE, "'%s' is not an address", gateway);
+	snprintf(route->gateway, sizeof(route->gateway), "%.*s", INET6_ADDRSTRLEN - 1, gateway);
+	return 0;
+}
+
+int lab_host_add_route(struct lab_plan_host *host, const char *text, struct error *error)
+{
+	struct lab_route route;
+
+	if (parse_route(&route, text, error))
+		return -1;
+	if (host->route_count == LAB_ROUTES)
+		return error_set(error, EXIT_USAGE, "the host %s has too many routes", host->name);
+	host->routes[host->route_count++] = route;
+	return 0;
+}
+
+int lab_host_add_sysctl(struct lab_plan_host *host, const char *text, struct error *error)
+{
+	const char *equals = strchr(text, '=');
+	struct lab_sysctl *sysctl;
+	size_t length;
+
+	if (!equals || strncmp(text, "net.", 4) || strstr(text, "..") || strchr(text, '/'))
+		return error_set(error, EXIT_USAGE,
+				 "sysctl = %s: write it like net.ipv4.tcp_ecn=1 (a namespace has those of net alone)",
+				 text);
+	length = equals - text;
+	while (length && isspace((unsigned char)text[length - 1]))
+		length--;
+	equals += 1 + strspn(equals + 1, " \t");
+	if (host->sysctl_count == LAB_SYSCTLS || length >= LAB_SETTING_SIZE ||
+	    strlen(equals) >= LAB_SETTING_SIZE)
+		return error_set(error, EXIT_USAGE, "the host %s has too many or too long sysctls",
+				 host->name);
+	sysctl = &host->sysctls[host->sysctl_count++];
+	memcpy(sysctl->name, text, length);
+	sysctl->name[length] = '\0';
+	for (char *point = sysctl->name; (point = strchr(point, '.')); )
+		*point = '/';
+	snprintf(sysctl->value, sizeof(sysctl->value), "%s", equals);
+	return 0;
 }

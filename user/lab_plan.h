@@ -122,6 +122,13 @@ int lab_plan_set_tree(struct lab_plan *plan, const char *host, const char *devic
 		      const char *commands, struct error *error);
 
 /*
+ * Give a host a route, "198.51.100.0/24 via 192.0.2.1" or "default via 192.0.2.1", or a setting,
+ * "net.ipv4.tcp_congestion_control=cubic". 0, or -1 and error (EXIT_USAGE).
+ */
+int lab_host_add_route(struct lab_plan_host *host, const char *text, struct error *error);
+int lab_host_add_sysctl(struct lab_plan_host *host, const char *text, struct error *error);
+
+/*
  * Can it be built? Every tree's device exists, no device or address twice, every gateway in a
  * network of its host. 0, or -1 and error (EXIT_USAGE).
  */

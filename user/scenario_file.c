@@ -57,75 +57,32 @@ static int set_forward(struct reader *reader, const char *value)
 	return 0;
 }
 
-static bool is_address(const char *text)
+static int set_gateway(struct reader *reader, const char *value)
 {
-	unsigned char bytes[sizeof(struct in6_addr)];
+	char route[INI_LINE_MAX + sizeof("default via ")];
+	struct error inner;
 
-	return inet_pton(strchr(text, ':') ? AF_INET6 : AF_INET, text, bytes) == 1;
-}
-
-static int add_route(struct reader *reader, const struct lab_network *to, const char *gateway)
-{
-	struct lab_plan_host *host = reader->host;
-	struct lab_route *route;
-
-	if (!is_address(gateway))
-		return ini_file_fail(reader->file, "'%s' is not an address", gateway);
-	if (host->route_count == LAB_ROUTES)
-		return ini_file_fail(reader->file, "the host %s has too many routes", host->name);
-	route = &host->routes[host->route_count++];
-	route->to = *to;
-	snprintf(route->gateway, sizeof(route->gateway), "%s", gateway);
+	snprintf(route, sizeof(route), "default via %s", value);
+	if (lab_host_add_route(reader->host, route, &inner))
+		return ini_file_fail(reader->file, "%s", inner.text);
 	return 0;
 }
 
-static int set_gateway(struct reader *reader, const char *value)
-{
-	const struct lab_network everywhere = { .length = 0 };
-
-	return add_route(reader, &everywhere, value);
-}
-
-/* "198.51.100.0/24 via 192.0.2.1" */
 static int set_route(struct reader *reader, const char *value)
 {
-	char network[INI_LINE_MAX], gateway[INI_LINE_MAX], more[2];
-	struct lab_network to;
 	struct error inner;
 
-	if (sscanf(value, "%197s via %197s %1s", network, gateway, more) != 2)
-		return ini_file_fail(reader->file, "route = %s: write it like 198.51.100.0/24 via 192.0.2.1",
-				 value);
-	if (lab_network_parse(&to, network, &inner))
+	if (lab_host_add_route(reader->host, value, &inner))
 		return ini_file_fail(reader->file, "%s", inner.text);
-	if (strchr(network, ':') ? !strchr(gateway, ':') : !!strchr(gateway, ':'))
-		return ini_file_fail(reader->file, "route = %s: network and gateway are of two families", value);
-	return add_route(reader, &to, gateway);
+	return 0;
 }
 
-/* "net.ipv4.tcp_congestion_control=cubic": a path below /proc/sys/net with points for slashes. */
 static int set_sysctl(struct reader *reader, const char *value)
 {
-	struct lab_plan_host *host = reader->host;
-	const char *equals = strchr(value, '=');
-	struct lab_sysctl *sysctl;
-	size_t length;
+	struct error inner;
 
-	if (!equals || strncmp(value, "net.", 4) || strstr(value, "..") || strchr(value, '/'))
-		return ini_file_fail(reader->file, "sysctl = %s: write it like net.ipv4.tcp_ecn=1 (a namespace has those of net alone)", value);
-	length = equals - value;
-	while (length && isspace((unsigned char)value[length - 1]))
-		length--;
-	equals += 1 + strspn(equals + 1, " \t");
-	if (host->sysctl_count == LAB_SYSCTLS || length >= LAB_SETTING_SIZE ||
-	    strlen(equals) >= LAB_SETTING_SIZE)
-		return ini_file_fail(reader->file, "the host %s has too many or too long sysctls", host->name);
-	sysctl = &host->sysctls[host->sysctl_count++];
-	memcpy(sysctl->name, value, length);
-	sysctl->name[length] = '\0';
-	for (char *point = sysctl->name; (point = strchr(point, '.')); )
-		*point = '/';
-	snprintf(sysctl->value, sizeof(sysctl->value), "%s", equals);
+	if (lab_host_add_sysctl(reader->host, value, &inner))
+		return ini_file_fail(reader->file, "%s", inner.text);
 	return 0;
 }
 

@@ -249,6 +249,35 @@ static void tree_from_json(struct lab_plan *plan, const struct json *item)
 		json_fail(item, "is no tree of a device");
 }
 
+static void settings_from_json(struct lab_plan_host *host, const struct json *object)
+{
+	struct json routes = json_member(object, "routes"), item;
+	struct json sysctls = json_member(object, "sysctls");
+	struct error inner;
+
+	json_count(&routes, LAB_ROUTES);
+	for (item = json_first(&routes); item.item && !item.reader->failed;
+	     item = json_next(&item)) {
+		const char *text = json_string(&item);
+
+		if (!text || lab_host_add_route(host, text, &inner))
+			json_fail(&item, "is no route");
+	}
+	json_count(&sysctls, LAB_SYSCTLS);
+	for (item = json_first(&sysctls); item.item && !item.reader->failed;
+	     item = json_next(&item)) {
+		const char *path = json_string(&item);
+		char text[SYSCTL_TEXT], *slash;
+
+		/* a path in the document, a name with points in a file */
+		snprintf(text, sizeof(text), "%s", path ? path : "");
+		while ((slash = memchr(text, '/', strcspn(text, "="))))
+			*slash = '.';
+		if (lab_host_add_sysctl(host, text, &inner))
+			json_fail(&item, "is no setting");
+	}
+}
+
 static void hosts_from_json(struct lab_plan *plan, const struct json *lab)
 {
 	struct json array = json_member(lab, "hosts"), item;
@@ -261,15 +290,62 @@ static void hosts_from_json(struct lab_plan *plan, const struct json *lab)
 		json_text(&item, "name", host->name, sizeof(host->name));
 		json_text(&item, "role", host->role, sizeof(host->role));
 		json_bool(&item, "forward", &host->forwards);
+		settings_from_json(host, &item);
 	}
 }
 
-/* Links are not built again: what is read here is for people who look at the result. */
+static void end_from_json(const struct lab_plan *plan, struct lab_end *end, const struct json *link,
+			  const char *name)
+{
+	struct json object = json_needed(link, name), array, item;
+	char host[LAB_WORD_SIZE] = "";
+	struct error inner;
+	int index;
+
+	json_text(&object, "host", host, sizeof(host));
+	json_text(&object, "device", end->device, sizeof(end->device));
+	index = lab_plan_host(plan, host);
+	if (index < 0) {
+		json_fail(&object, "is at a host that there is not");
+		return;
+	}
+	end->host = (unsigned int)index;
+	array = json_member(&object, "addresses");
+	json_count(&array, LAB_ADDRESSES);
+	for (item = json_first(&array); item.item && !item.reader->failed;
+	     item = json_next(&item)) {
+		const char *text = json_string(&item);
+
+		if (!text || lab_network_parse(&end->addresses[end->address_count++], text, &inner))
+			json_fail(&item, "is no address");
+	}
+}
+
+static void links_from_json(struct lab_plan *plan, const struct json *lab)
+{
+	struct json array = json_member(lab, "links"), item;
+
+	json_count(&array, LAB_LINKS);
+	for (item = json_first(&array); item.item && !item.reader->failed;
+	     item = json_next(&item)) {
+		struct lab_link *link = &plan->links[plan->link_count++];
+		bool offload = true;
+
+		json_text(&item, "name", link->name, sizeof(link->name));
+		end_from_json(plan, &link->ends[0], &item, "a");
+		end_from_json(plan, &link->ends[1], &item, "b");
+		json_u32(&item, "mtu", 65535, &link->mtu);
+		json_bool(&item, "offload", &offload);
+		link->without_offloads = !offload;
+	}
+}
+
 static void plan_from_json(struct scenario *scenario, const struct json *lab)
 {
 	lab_plan_fill(&scenario->plan, LAB_PLANNED);
 	scenario->topology = LAB_PLANNED;
 	hosts_from_json(&scenario->plan, lab);
+	links_from_json(&scenario->plan, lab);
 }
 
 void scenario_lab_from_json(struct scenario *scenario, const struct json *object)

@@ -356,7 +356,7 @@ static void test_document(void **state)
 	struct scenario scenario, again;
 	struct error error = { 0 };
 	struct json root;
-	cJSON *object, *document;
+	cJSON *object, *document, *second;
 	char *text;
 
 	(void)state;
@@ -378,6 +378,12 @@ static void test_document(void **state)
 	assert_string_equal(again.plan.trees[0].commands, scenario.plan.trees[0].commands);
 	assert_int_equal(again.load.dscp, 34);
 	assert_int_equal(again.load_omit_ns, 2000000000);
+	/* all of it: the lab could be built again */
+	second = scenario_json(&again);
+	assert_non_null(second);
+	assert_true(cJSON_Compare(object, second, true));
+	assert_memory_equal(&again.plan, &scenario.plan, sizeof(again.plan));
+	cJSON_Delete(second);
 	cJSON_Delete(document);
 	cJSON_free(text);
 	cJSON_Delete(object);
