@@ -171,6 +171,9 @@ bool scenario_has_own_trees(const struct scenario *scenario);
  */
 __u64 scenario_rate(const struct scenario *scenario);
 
+/* Was that key, one that there is, set by somebody? */
+bool scenario_assigned(const struct scenario *scenario, const char *name);
+
 /* The kind to take where the kernel lacks qdisc.kind; NULL where somebody chose that one. */
 const char *scenario_otherwise(const struct scenario *scenario);
 
@@ -194,7 +197,7 @@ int scenario_named(struct scenario *scenario, const char *name, struct error *er
 int scenario_set(struct scenario *scenario, const char *assignment, struct error *error);
 
 /*
- * Bounds between values: are there probes for every phase, does the load outlast
+ * Bounds between values (scenario_check.c): are there probes for every phase, does the load outlast
  * its margins, can the qdisc be made (qdisc_check()), does the burst hold one
  * packet. Where probe.count was not set it follows from idle, load, recovery and
  * the interval; where it was set and recovery.seconds not, recovery is the time
