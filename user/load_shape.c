@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <math.h>
 #include <stdlib.h>
 
 #include "load_shape.h"
@@ -7,7 +8,7 @@
 /* Longer than any queue of a scenario's defaults takes to drain. */
 #define DRAIN_NS	2000000000ULL
 /* Of what is normally distributed: 1.645 by 0.674 standard deviations. */
-#define QUARTILE_TO_P95	2.44
+#define DISTANCE_TO_P95	2.44
 
 static __u64 end_of_drain(const struct result *result, const struct phase *load)
 {
@@ -41,12 +42,14 @@ static size_t take_points(const struct result *result, const struct phase *load,
 }
 
 /*
- * How far idle RTTs lie above their median, by the upper quartile: the first probe of all, before
- * which addresses are looked up, may take twice the way. -1: out of memory.
+ * How far idle RTTs lie above their median, as the p95 of what scatters evenly around it would:
+ * by the median of the distances. Before the first probe addresses are looked up, which may take
+ * the way several times; those that wait for it would make up a good part of a short idle phase.
+ * -1: out of memory.
  */
 static double idle_spread(const struct result *result, const struct phase *idle)
 {
-	double *values = calloc(result->probe_count + 1, sizeof(*values)), spread = 0;
+	double *values = calloc(result->probe_count + 1, sizeof(*values)), spread = 0, median;
 	size_t count = 0, i;
 
 	if (!values)
@@ -54,9 +57,12 @@ static double idle_spread(const struct result *result, const struct phase *idle)
 	for (i = 0; i < result->probe_count; i++)
 		if (probe_is_of(result, &result->probes[i], idle))
 			values[count++] = (double)result->probes[i].rtt_ns;
-	if (count)
-		spread = QUARTILE_TO_P95 * (statistics_percentile(values, count, 75) -
-					    statistics_percentile(values, count, 50));
+	if (count) {
+		median = statistics_percentile(values, count, 50);
+		for (i = 0; i < count; i++)
+			values[i] = fabs(values[i] - median);
+		spread = DISTANCE_TO_P95 * statistics_percentile(values, count, 50);
+	}
 	free(values);
 	return spread;
 }

@@ -55,6 +55,27 @@ static void test_what_belongs_to_a_load(void **state)
 	result_free(&result);
 }
 
+/* The first probes wait until an address is looked up: a third of a short idle phase. */
+static void test_a_slow_begin(void **state)
+{
+	struct result result;
+	size_t i, late = 0;
+
+	(void)state;
+	make_result(&result);
+	for (i = 0; i < result.probe_count; i++) {
+		struct probe *probe = &result.probes[i];
+
+		if (probe->sent_ns < 102 * SECOND)
+			probe->phase = -1;
+		else if (probe->phase == PHASE_IDLE && late < 3)
+			probe->rtt_ns += (3 - late++) * 80 * MS;
+	}
+	assert_int_equal(late, 3);
+	assert_shape(&result, SHAPE_PLATEAU);
+	result_free(&result);
+}
+
 static void test_in_the_summary_and_the_document(void **state)
 {
 	struct result result;
@@ -78,6 +99,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_load_of_a_whole_result),
 		cmocka_unit_test(test_what_belongs_to_a_load),
+		cmocka_unit_test(test_a_slow_begin),
 		cmocka_unit_test(test_in_the_summary_and_the_document),
 	};
 
