@@ -36,7 +36,7 @@ static const struct {
 };
 
 enum statistic {
-	STATISTIC_MIN, STATISTIC_MEDIAN, STATISTIC_P50, STATISTIC_P90, STATISTIC_P95,
+	STATISTIC_MIN, STATISTIC_MEDIAN, STATISTIC_P25, STATISTIC_P50, STATISTIC_P75, STATISTIC_P90, STATISTIC_P95,
 	STATISTIC_P99, STATISTIC_MAX, STATISTIC_MEAN, STATISTIC_STDEV, STATISTICS
 };
 
@@ -47,7 +47,9 @@ enum statistic {
 static const char *const statistic_names[STATISTICS] = {
 	[STATISTIC_MIN] = "min",
 	[STATISTIC_MEDIAN] = "median",
+	[STATISTIC_P25] = "p25",
 	[STATISTIC_P50] = "p50",
+	[STATISTIC_P75] = "p75",
 	[STATISTIC_P90] = "p90",
 	[STATISTIC_P95] = "p95",
 	[STATISTIC_P99] = "p99",
@@ -119,7 +121,9 @@ static const char *get_statistic(const struct summary *summary, enum statistic s
 	const double values[STATISTICS] = {
 		[STATISTIC_MIN] = (double)summary->min,
 		[STATISTIC_MEDIAN] = (double)summary->p50,
+		[STATISTIC_P25] = (double)summary->p25,
 		[STATISTIC_P50] = (double)summary->p50,
+		[STATISTIC_P75] = (double)summary->p75,
 		[STATISTIC_P90] = (double)summary->p90,
 		[STATISTIC_P95] = (double)summary->p95,
 		[STATISTIC_P99] = (double)summary->p99,
@@ -914,7 +918,7 @@ static void print_statistics(void)
 	printf("STATISTIC:");
 	for (i = 0; i < STATISTICS; i++)
 		printf("%s %s", i ? "," : "", statistic_names[i]);
-	printf(" (not of a sojourn).\n");
+	printf(".\nA sojourn has no stdev.\n");
 }
 
 void expression_print_figures(void)

@@ -121,7 +121,9 @@ void histogram_summary(const struct histogram *histogram, struct summary *summar
 		return;
 	summary->count = histogram->count;
 	summary->min = histogram->min;
+	summary->p25 = histogram_percentile(histogram, 25);
 	summary->p50 = histogram_percentile(histogram, 50);
+	summary->p75 = histogram_percentile(histogram, 75);
 	summary->p90 = histogram_percentile(histogram, 90);
 	summary->p95 = histogram_percentile(histogram, 95);
 	summary->p99 = histogram_percentile(histogram, 99);
@@ -161,7 +163,9 @@ void summary_of_values(__u64 *values, __u64 count, struct summary *summary)
 	qsort(values, count, sizeof(*values), compare_values);
 	summary->count = count;
 	summary->min = values[0];
+	summary->p25 = values[nearest_rank(25, count) - 1];
 	summary->p50 = values[nearest_rank(50, count) - 1];
+	summary->p75 = values[nearest_rank(75, count) - 1];
 	summary->p90 = values[nearest_rank(90, count) - 1];
 	summary->p95 = values[nearest_rank(95, count) - 1];
 	summary->p99 = values[nearest_rank(99, count) - 1];

@@ -31,7 +31,7 @@ struct histogram {
 /* The figures of a distribution, in ns. count 0: the others are 0 and mean nothing. */
 struct summary {
 	__u64 count;
-	__u64 min, p50, p90, p95, p99, max;
+	__u64 min, p25, p50, p75, p90, p95, p99, max;
 	double mean;
 	double stdev;		/* sample standard deviation; 0 where only a histogram is known */
 };

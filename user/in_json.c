@@ -256,7 +256,9 @@ static void read_summary(const struct json *object, const char *name, __u64 coun
 		return;
 	summary->count = count ? count : 1;
 	json_u64(&member, "min", JSON_WHOLE_MAX, &summary->min);
+	json_u64(&member, "p25", JSON_WHOLE_MAX, &summary->p25);
 	json_u64(&member, "p50", JSON_WHOLE_MAX, &summary->p50);
+	json_u64(&member, "p75", JSON_WHOLE_MAX, &summary->p75);
 	json_u64(&member, "p90", JSON_WHOLE_MAX, &summary->p90);
 	json_u64(&member, "p95", JSON_WHOLE_MAX, &summary->p95);
 	json_u64(&member, "p99", JSON_WHOLE_MAX, &summary->p99);
@@ -510,6 +512,8 @@ static void read_intervals(const struct json *iperf3, struct iperf3_result *out)
 		json_double(&interval, "retransmits", &one->retransmits);
 		json_double(&interval, "rtt_us", &one->rtt_us);
 		json_double(&interval, "cwnd_bytes", &one->cwnd_bytes);
+		one->have_reverse = json_member(&interval, "reverse_bits_per_second").item;
+		json_double(&interval, "reverse_bits_per_second", &one->reverse_bits_per_second);
 	}
 }
 
@@ -713,6 +717,7 @@ static void read_sample(const struct json *object, const struct result *result,
 	json_u64(object, "backlog_bytes", JSON_WHOLE_MAX, &out->backlog_bytes);
 	json_u64(object, "backlog_packets", JSON_WHOLE_MAX, &out->backlog_packets);
 	json_u64(object, "drops", JSON_WHOLE_MAX, &out->delta.dropped_packets);
+	json_u64(object, "requeued", JSON_WHOLE_MAX, &out->delta.requeued);
 }
 
 static void read_samples(const struct json *timeline, struct result *result)

@@ -419,6 +419,15 @@ static void read_streams(const cJSON *streams, struct iperf3_interval *interval)
 	interval->cwnd_bytes = cwnds ? cwnd_sum : -1;
 }
 
+/* Of a load both ways at once: what goes the other way, in the same time. */
+static void read_reverse(const cJSON *item, struct iperf3_interval *interval)
+{
+	const cJSON *sum = cJSON_GetObjectItem(item, "sum_bidir_reverse");
+
+	interval->reverse_bits_per_second = number(sum, "bits_per_second", -1);
+	interval->have_reverse = interval->reverse_bits_per_second >= 0;
+}
+
 static int read_intervals(const cJSON *list, struct iperf3_result *result, struct error *error)
 {
 	size_t count = 0;
@@ -443,6 +452,7 @@ static int read_intervals(const cJSON *list, struct iperf3_result *result, struc
 		    interval->bits_per_second < 0)
 			continue;
 		read_streams(cJSON_GetObjectItem(item, "streams"), interval);
+		read_reverse(item, interval);
 		result->interval_count++;
 	}
 	return 0;

@@ -49,6 +49,8 @@ struct iperf3_interval {
 	double retransmits;	/* -1 where none */
 	double rtt_us;		/* mean of the streams' own smoothed RTT; -1 where none */
 	double cwnd_bytes;	/* sum over the streams; -1 where none */
+	bool have_reverse;	/* both ways at once */
+	double reverse_bits_per_second;	/* towards the client */
 };
 
 struct iperf3_result {

@@ -426,6 +426,7 @@ static void write_intervals(const struct result *result, struct csv *csv)
 			put_known(csv, one->retransmits);
 			put_known(csv, one->rtt_us);
 			put_known(csv, one->cwnd_bytes);
+			put_double(csv, one->have_reverse ? one->reverse_bits_per_second : NAN);
 			end_line(csv);
 		}
 	}
@@ -465,7 +466,8 @@ static const struct {
 	  write_tcp },
 	{ "retransmits.csv", ENDS ",sequence,length_bytes", write_retransmits },
 	{ "iperf3_intervals.csv",
-	  "phase,start_s,end_s,bits_per_second,retransmits,rtt_us,cwnd_bytes", write_intervals },
+	  "phase,start_s,end_s,bits_per_second,retransmits,rtt_us,cwnd_bytes,reverse_bits_per_second",
+	  write_intervals },
 };
 
 #define TABLES	(sizeof(tables) / sizeof(tables[0]))

@@ -178,9 +178,17 @@ static void add_probes(struct flent *flent)
 	}
 }
 
+/* What an interval has in that direction; NAN: nothing. */
+static double rate_of(const struct iperf3_interval *interval, bool reverse)
+{
+	if (!reverse)
+		return interval->bits_per_second;
+	return interval->have_reverse ? interval->reverse_bits_per_second : NAN;
+}
+
 /* Each interval of iperf3 at its end, as flent does it for what netperf reports. */
 static void add_intervals(struct flent *flent, const struct iperf3_result *iperf3,
-			  __u64 begin_ns, const char *name)
+			  __u64 begin_ns, const char *name, bool reverse)
 {
 	double end_s = NAN;
 
@@ -190,12 +198,12 @@ static void add_intervals(struct flent *flent, const struct iperf3_result *iperf
 		cJSON *raw;
 
 		end_s = NAN;
-		if (!isfinite(one->bits_per_second) || !(one->start_s >= 0) ||
+		if (!isfinite(rate_of(one, reverse)) || !(one->start_s >= 0) ||
 		    !(one->end_s >= one->start_s) || one->end_s > SECONDS_MAX)
 			continue;
 		end_s = one->end_s;
 		point.at_ns = begin_ns + (__u64)(end_s * SECOND);
-		point.value = one->bits_per_second / 1e6;
+		point.value = rate_of(one, reverse) / 1e6;
 		raw = add_raw(flent, name, point.at_ns);
 		put_number(flent, raw, "val", point.value);
 		put_number(flent, raw, "dur", end_s - one->start_s);
@@ -212,25 +220,37 @@ static void load_name(char name[NAME_SIZE], enum load_proto proto, enum load_dir
 		 side ? side : "");
 }
 
+/* Of a load both ways at once what goes the other way is a download. */
+static void add_load(struct flent *flent, const struct iperf3_result *iperf3, __u64 begin_ns,
+		     enum load_proto proto, enum load_direction direction, const char *side)
+{
+	char name[NAME_SIZE];
+
+	load_name(name, proto, direction, side);
+	add_intervals(flent, iperf3, begin_ns, name, false);
+	if (direction != LOAD_BIDIR)
+		return;
+	load_name(name, proto, LOAD_DOWN, side);
+	add_intervals(flent, iperf3, begin_ns, name, true);
+}
+
 static void add_side(struct flent *flent, const struct side_load_result *side)
 {
 	const struct scenario *scenario = &flent->result->scenario;
-	char name[NAME_SIZE];
 
 	for (unsigned int i = 0; i < scenario->side_load_count; i++) {
 		const struct scenario_side_load *plan = &scenario->side_loads[i];
 
 		if (strcmp(plan->name, side->name))
 			continue;
-		load_name(name, plan->load.proto, plan->load.direction, plan->name);
-		add_intervals(flent, &side->iperf3, side->begin_ns, name);
+		add_load(flent, &side->iperf3, side->begin_ns, plan->load.proto,
+			 plan->load.direction, plan->name);
 	}
 }
 
 static void add_loads(struct flent *flent)
 {
 	const struct result *result = flent->result;
-	char name[NAME_SIZE];
 
 	for (unsigned int i = 0; i < result->phase_count; i++) {
 		const struct phase *phase = &result->phases[i];
@@ -238,8 +258,8 @@ static void add_loads(struct flent *flent)
 
 		if (phase->plan.kind != PHASE_LOAD)
 			continue;
-		load_name(name, result->scenario.load.proto, phase->plan.direction, NULL);
-		add_intervals(flent, &load->iperf3, load->begin_ns, name);
+		add_load(flent, &load->iperf3, load->begin_ns, result->scenario.load.proto,
+			 phase->plan.direction, NULL);
 		for (unsigned int j = 0; j < load->side_count; j++)
 			add_side(flent, &load->sides[j]);
 	}

@@ -372,9 +372,11 @@ static void write_qdiscs(struct writer *writer, const struct result *result)
 
 static cJSON *summary_json(const struct summary *summary, bool stdev)
 {
-	static const char *const names[] = { "min", "p50", "p90", "p95", "p99", "max" };
-	const __u64 values[] = { summary->min, summary->p50, summary->p90, summary->p95,
-				 summary->p99, summary->max };
+	static const char *const names[] = {
+		"min", "p25", "p50", "p75", "p90", "p95", "p99", "max"
+	};
+	const __u64 values[] = { summary->min, summary->p25, summary->p50, summary->p75,
+				 summary->p90, summary->p95, summary->p99, summary->max };
 	cJSON *object = cJSON_CreateObject();
 	unsigned int i;
 
@@ -470,7 +472,7 @@ static cJSON *phase_tcp_json(const struct phase *phase)
 {
 	cJSON *tcp = cJSON_CreateObject();
 
-	cJSON_AddItemToObject(tcp, "srtt_ns", summary_json(&phase->srtt, false));
+	cJSON_AddItemToObject(tcp, "srtt_ns", summary_json(&phase->srtt, true));
 	cJSON_AddItemToObject(tcp, "cwnd", summary_json(&phase->cwnd, false));
 	add_u64(tcp, "retransmits", phase->retransmits);
 	return tcp;
@@ -799,6 +801,8 @@ static cJSON *interval_json(const struct iperf3_interval *interval)
 	add_known(object, "retransmits", interval->retransmits);
 	add_known(object, "rtt_us", interval->rtt_us);
 	add_known(object, "cwnd_bytes", interval->cwnd_bytes);
+	if (interval->have_reverse)
+		add_double(object, "reverse_bits_per_second", interval->reverse_bits_per_second);
 	return object;
 }
 
@@ -934,6 +938,7 @@ static cJSON *sample_json(const struct result *result, const struct qdisc_sample
 	add_u64(object, "backlog_bytes", sample->backlog_bytes);
 	add_u64(object, "backlog_packets", sample->backlog_packets);
 	add_u64(object, "drops", sample->delta.rejected_packets + sample->delta.dropped_packets);
+	add_u64(object, "requeued", sample->delta.requeued);
 	return object;
 }
 

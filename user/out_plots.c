@@ -150,8 +150,10 @@ static size_t count_intervals(const struct result *result)
 	return count;
 }
 
-static void draw_throughput(const struct result *result, FILE *file,
-			    const struct plot_style *style, const struct axis *axis)
+/* What iperf3 counts, as its client sees it: what it sends, or what goes the other way meanwhile. */
+static void draw_direction(const struct result *result, FILE *file,
+			   const struct plot_style *style, const struct axis *axis, bool reverse,
+			   const char *title)
 {
 	struct curve curve = { 0 };
 	unsigned int i;
@@ -166,15 +168,26 @@ static void draw_throughput(const struct result *result, FILE *file,
 		for (j = 0; j < load->iperf3.interval_count; j++) {
 			const struct iperf3_interval *one = &load->iperf3.intervals[j];
 
+			if (reverse && !one->have_reverse)
+				continue;
 			curve_add(&curve, seconds_of(axis, load->begin_ns) +
-				  (one->start_s + one->end_s) / 2, one->bits_per_second,
+				  (one->start_s + one->end_s) / 2,
+				  reverse ? one->reverse_bits_per_second : one->bits_per_second,
 				  one->end_s - one->start_s);
 		}
 	}
 	if (curve.count)
-		draw(file, style, axis, "throughput of the load, as iperf3 counts it", &curve,
-		     units_rate_text, LOW_LINES);
+		draw(file, style, axis, title, &curve, units_rate_text, LOW_LINES);
 	free(curve.points);
+}
+
+static void draw_throughput(const struct result *result, FILE *file,
+			    const struct plot_style *style, const struct axis *axis)
+{
+	draw_direction(result, file, style, axis, false,
+		       "throughput of the load, as iperf3 counts it");
+	draw_direction(result, file, style, axis, true,
+		       "throughput the other way, as iperf3 counts it");
 }
 
 /* The qdisc whose queue is shown: the cause, else the root that had the largest backlog. */

@@ -99,6 +99,36 @@ static void quality_cell(struct table_row *row, unsigned int column, const struc
 		table_cell(row, column, "-");
 }
 
+/* What TCP itself takes the RTT for, of its senders under load. */
+static void print_srtts(const struct suite_outcome *outcome, FILE *file)
+{
+	static const char *const titles[] = {
+		"TCP's own RTT", "samples", "mean", "sd", "min", "q1", "median", "q3", "max"
+	};
+	struct table table;
+
+	table_heading(&table, titles, 9);
+	for (size_t i = 0; i < outcome->row_count; i++) {
+		const struct suite_row *of = &outcome->rows[i];
+		const struct summary *srtt = &of->srtt;
+		const double values[] = { srtt->mean, srtt->stdev, (double)srtt->min,
+					  (double)srtt->p25, (double)srtt->p50, (double)srtt->p75,
+					  (double)srtt->max };
+		struct table_row *row = srtt->count ? add_named(&table, of) : NULL;
+
+		if (!row)
+			continue;
+		table_cell(row, 1, "%llu", srtt->count);
+		for (unsigned int column = 0; column < sizeof(values) / sizeof(values[0]); column++)
+			time_cell(row, 2 + column, values[column]);
+	}
+	if (table.count > 1)
+		fputc('\n', file);
+	else
+		table.count = 0;
+	table_print(file, &table);
+}
+
 static void print_traffic(const struct suite_outcome *outcome, FILE *file)
 {
 	static const char *const titles[] = {
@@ -262,6 +292,7 @@ void out_suite_text(const struct suite_outcome *outcome, FILE *file)
 				   outcome->rows[i].title);
 	fputc('\n', file);
 	print_rtts(outcome, file);
+	print_srtts(outcome, file);
 	fputc('\n', file);
 	print_traffic(outcome, file);
 	fputc('\n', file);
@@ -314,7 +345,9 @@ static void add_summary(cJSON *object, const char *name, const struct summary *s
 	add_double(of, "mean", summary->mean);
 	add_double(of, "stdev", summary->stdev);
 	add_double(of, "min", (double)summary->min);
+	add_double(of, "p25", (double)summary->p25);
 	add_double(of, "p50", (double)summary->p50);
+	add_double(of, "p75", (double)summary->p75);
 	add_double(of, "p95", (double)summary->p95);
 	add_double(of, "p99", (double)summary->p99);
 	add_double(of, "max", (double)summary->max);

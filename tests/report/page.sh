@@ -197,6 +197,26 @@ check "it prints" ask Page.printToPDF
 check "to more than one empty page" test ${#answer} -gt 40000
 quiet "one run"
 
+# ---- what not every run has ----
+
+# Made from the run above: probes beside the main ones, a load both ways, packets that were requeued.
+jq '(.loads[].iperf3.intervals[] | select(.start_s > 1)).reverse_bits_per_second = 3e6 |
+	.scenario.probes = [{name: "gateway", to: "router", from: "client", interval: 100000000}] |
+	.side_probes = [{name: "gateway", phases: [], probes: (.probes[:40] | map(.id = 9))}] |
+	([.qdiscs[] | select(.traced) | .id][0]) as $id |
+	(first(.timeline.qdisc_samples[] | select(.qdisc == $id and .packets > 0))).requeued = 3' \
+	"$json" >"$work/more.json"
+"$sojourn" report "$work/more.json" -o "$work/more.html" >/dev/null 2>"$work/err" || cat "$work/err"
+check "probes beside, both ways, requeues: it opens" open_page "$work/more.html"
+legends=$(value '[...document.querySelectorAll(".legend button")].map((one) => one.textContent).join("|")')
+check "the probes beside are a series of their own" grep -q '|gateway|gateway lost|' <<<"$legends"
+check "the load has a line for each direction" grep -q 'iperf3 up|iperf3 down' <<<"$legends"
+check "requeues are marks" grep -q ' requeues|' <<<"$legends"
+check "and are drawn where they were, and nowhere else" test "$(value "(() => {
+	const model = readDocuments()[0], marked = busyQdiscs(model).map((qdisc) => sampleSeries(model, qdisc.id).requeues);
+	return marked.flat().filter((count) => count).join(); })()")" = 3
+quiet "probes beside, both ways, requeues"
+
 # ---- several ----
 
 jq '.probes |= map(.rtt_ns = (.rtt_ns / 2 | floor))' "$json" >"$work/faster.json"

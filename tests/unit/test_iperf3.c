@@ -245,6 +245,10 @@ static void test_bidirectional(void **state)
 	/* Of the two streams only the one that we send on has an RTT. */
 	assert_near(result.intervals[0].rtt_us, 6387);
 	assert_near(result.intervals[0].cwnd_bytes, 46336);
+	assert_true(result.intervals[0].have_reverse);
+	assert_near(result.intervals[0].bits_per_second, 63911308.46341517);
+	assert_near(result.intervals[0].reverse_bits_per_second, 166044312.81832546);
+	assert_near(result.intervals[1].reverse_bits_per_second, 529843974.043526);
 	iperf3_result_free(&result);
 }
 

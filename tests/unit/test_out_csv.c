@@ -150,8 +150,8 @@ static void test_values(void **state)
 	assert_non_null(strstr(text, "\r\n\"pl-client/eth\"\"0/0/pfifo/20:\",pl-client,"));
 	free(text);
 	text = table(place, "iperf3_intervals.csv");
-	assert_non_null(strstr(text, "\r\nload,0,0.10000000000000001,9000000,2,320000,500000\r\n"));
-	assert_non_null(strstr(text, ",,,,\r\n"));
+	assert_non_null(strstr(text, "\r\nload,0,0.10000000000000001,9000000,2,320000,500000,4000000\r\n"));
+	assert_non_null(strstr(text, ",,,,,\r\n"));
 	free(text);
 }
 

@@ -180,10 +180,10 @@ static void test_throughput(void **state)
 	assert_non_null(intervals);
 	result.phases[1].load.iperf3.intervals = intervals;
 	result.phases[1].load.iperf3.interval_count = 6;
-	intervals[2] = (struct iperf3_interval) { 0.2, 0.3, 5e6, -1, -1, -1 };
-	intervals[3] = (struct iperf3_interval) { 0.3, 0.9, 7e6, -1, -1, -1 };
-	intervals[4] = (struct iperf3_interval) { 2, 2.1, 8e6, -1, -1, -1 };
-	intervals[5] = (struct iperf3_interval) { 2.1, 1e300, 8e6, -1, -1, -1 };
+	intervals[2] = (struct iperf3_interval) { 0.2, 0.3, 5e6, -1, -1, -1, false, 0 };
+	intervals[3] = (struct iperf3_interval) { 0.3, 0.9, 7e6, -1, -1, -1, false, 0 };
+	intervals[4] = (struct iperf3_interval) { 2, 2.1, 8e6, -1, -1, -1, false, 0 };
+	intervals[5] = (struct iperf3_interval) { 2.1, 1e300, 8e6, -1, -1, -1, false, 0 };
 	root = document(&result);
 	raw = raw_of(root, "TCP upload");
 	assert_int_equal(cJSON_GetArraySize(raw), 4);
@@ -285,7 +285,7 @@ static void test_side(void **state)
 	side->iperf3.intervals = calloc(1, sizeof(*side->iperf3.intervals));
 	assert_non_null(side->iperf3.intervals);
 	side->iperf3.interval_count = 1;
-	side->iperf3.intervals[0] = (struct iperf3_interval) { 0, 0.2, 64000, -1, -1, -1 };
+	side->iperf3.intervals[0] = (struct iperf3_interval) { 0, 0.2, 64000, -1, -1, -1, false, 0 };
 	result.phases[1].load.sides = side;
 	result.phases[1].load.side_count = 1;
 	root = document(&result);

@@ -141,8 +141,8 @@ static inline void fill_iperf3(struct result *result)
 	iperf3->intervals = calloc(2, sizeof(*iperf3->intervals));
 	assert_non_null(iperf3->intervals);
 	iperf3->interval_count = 2;
-	iperf3->intervals[0] = (struct iperf3_interval) { 0, 0.1, 9e6, 2, 320000, 500000 };
-	iperf3->intervals[1] = (struct iperf3_interval) { 0.1, 0.2, NAN, -1, -1, -1 };
+	iperf3->intervals[0] = (struct iperf3_interval) { 0, 0.1, 9e6, 2, 320000, 500000, true, 4e6 };
+	iperf3->intervals[1] = (struct iperf3_interval) { 0.1, 0.2, NAN, -1, -1, -1, false, 0 };
 	result->phases[PHASE_LOAD].load.command = calloc(4, sizeof(char *));
 	assert_non_null(result->phases[PHASE_LOAD].load.command);
 	result->phases[PHASE_LOAD].load.command[0] = strdup("/usr/bin/iperf3");

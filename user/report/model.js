@@ -35,6 +35,7 @@ function sampleSeries(model, id) {
 		max: samples.map((sample) => had(sample, sample.sojourn_ns.max)),
 		backlog: samples.map((sample) => sample.backlog_bytes_max / 1024),
 		drops: samples.map((sample) => sample.drops || null),
+		requeues: samples.map((sample) => sample.requeued || null),
 	};
 }
 
@@ -50,10 +51,18 @@ function intervalSeries(model) {
 		}
 	};
 
+	const both = (label, begin, intervals) => {
+		const reverse = (intervals || []).filter((of) => of.reverse_bits_per_second !== undefined);
+
+		add(reverse.length ? label + " up" : label, begin, intervals);
+		if (reverse.length)
+			add(label + " down", begin, reverse.map((of) => ({ ...of, bits_per_second: of.reverse_bits_per_second })));
+	};
+
 	for (const load of model.result.loads || []) {
-		add("iperf3", load.begin_ns, load.iperf3 && load.iperf3.intervals);
+		both("iperf3", load.begin_ns, load.iperf3 && load.iperf3.intervals);
 		for (const side of load.beside || [])
-			add("load " + side.name, side.begin_ns, side.intervals);
+			both("load " + side.name, side.begin_ns, side.intervals);
 	}
 	return [...all.values()].filter((of) => of.at.length);
 }

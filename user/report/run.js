@@ -88,6 +88,7 @@ function showTimeline(parent, model, choose) {
 	const probes = probeSeries(model, model.result.probes), rates = intervalSeries(model), flows = tcpSeries(model).slice(0, MOST_FLOWS);
 	const retransmits = retransmitSeries(model), queues = busyQdiscs(model).slice(0, MOST_QDISCS);
 	const samples = queues.map((qdisc) => sampleSeries(model, qdisc.id));
+	const requeuesOf = (of) => of.requeues.some((count) => count) ? [of.requeues] : [];
 	const sides = (model.result.side_probes || []).map((side) => ({ name: side.name, ...probeSeries(model, side.probes) }));
 	const reset = element("button", { type: "button" }, "Whole time");
 
@@ -106,10 +107,11 @@ function showTimeline(parent, model, choose) {
 				{ label: shortName(qdisc) + " median", color: i, dash: 0 },
 				{ label: shortName(qdisc) + " max", color: i, dash: 2 }]), millisecondsText);
 		addTimePlot(holder, model, "Backlog of each qdisc, most in each slice",
-			samples.map((of) => ({ at: of.at, values: [of.backlog, of.drops] })),
+			samples.map((of) => ({ at: of.at, values: [of.backlog, of.drops, ...requeuesOf(of)] })),
 			queues.flatMap((qdisc, i) => [
 				{ label: shortName(qdisc), color: i, dash: i },
-				{ label: shortName(qdisc) + " drops", mark: true }]), (value) => sizeText(value * 1024));
+				{ label: shortName(qdisc) + " drops", mark: true },
+				...requeuesOf(samples[i]).map(() => ({ label: shortName(qdisc) + " requeues", mark: true }))]), (value) => sizeText(value * 1024));
 	}
 	if (rates.length)
 		addTimePlot(holder, model, "Throughput of iperf3, each interval", rates.map((of) => ({ at: of.at, values: [of.rate] })),
