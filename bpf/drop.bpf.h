@@ -10,6 +10,8 @@
 #include "probe.bpf.h"
 #include "segments.bpf.h"
 
+#define FORGOTTEN_NS	1000000000LL
+
 static __always_inline void reject(struct qdisc_record *record, __u32 id, __u32 packets,
 				   __u32 len)
 {
@@ -67,12 +69,25 @@ static __always_inline bool emptied_since(const struct qdisc_record *record, __u
 	return record->reset_ns && slot_elapsed(offered, record->reset_ns) >= 0;
 }
 
+/*
+ * The record is another qdisc's by now (user/tier.h, tier_forget()): the packet was lost sight of
+ * when it was that of one that is gone. Its first packet is offered just before it is made.
+ */
+static __always_inline bool is_of_forgotten(const struct qdisc_record *record, __u64 offered)
+{
+	return slot_elapsed(offered, record->first_seen_ns) > FORGOTTEN_NS;
+}
+
 static __always_inline void drop_inside(struct qdisc_record *record, __u32 id, __u64 offered,
 					__u32 packets, __u32 len, __u64 now)
 {
 	struct qdisc_bank *bank = qdisc_bank(id);
 	__u64 waited = sojourn_of(record, offered, now);
 
+	if (is_of_forgotten(record, offered)) {
+		count(&losses.stale, 1);
+		return;
+	}
 	count(&record->counters.dropped_packets, packets);
 	count(&record->counters.dropped_skbs, 1);
 	if (emptied_since(record, offered))

@@ -257,6 +257,11 @@ static void forget_old(struct live *live, __u64 now)
 	}
 }
 
+static void take_forget(void *context, unsigned int index)
+{
+	((struct live *)context)->row_of[index] = NULL;
+}
+
 /* ---- intervals ---- */
 
 static void close_interval(struct live *live)
@@ -360,9 +365,11 @@ static int open_tracer(struct live *live, const __u32 *inodes, struct error *err
 		.slice_ns = ~0ULL,
 		.packets = wanted->packets,
 		.tcp = wanted->tcp,
+		.forget = true,
 		.sink = {
 			.context = live,
 			.slice = take_slice,
+			.forget = take_forget,
 			.tcp = wanted->sink.tcp ? take_tcp : NULL,
 			.retransmit = wanted->sink.retransmit ? take_retransmit : NULL,
 			.packets = wanted->sink.packets ? take_packets : NULL,

@@ -31,6 +31,7 @@
  * qdiscs were made, and again that much later.
  */
 #define WALK_AGAIN_NS	200000000ULL
+#define WALK_PART	20		/* of the time, at most one in so many */
 
 struct tier {
 	struct sojourn_bpf *bpf;
@@ -47,6 +48,7 @@ struct tier {
 	unsigned int max_qdiscs;
 	__u32 created;			/* qdiscs made when the tree was walked last */
 	__u64 walk_again_ns;		/* 0: not */
+	__u64 walk_not_before_ns;
 	__u64 walk_failed;
 };
 
@@ -345,12 +347,41 @@ static int list_qdiscs(struct tier *tier, struct error *error)
 	return 0;
 }
 
+int tier_forget(struct tier *tier, unsigned int record)
+{
+	struct qdisc_record *records = tier->records;
+	__u32 histograms[QDISC_HISTOGRAMS], index = record;
+	int failed = 0;
+
+	memcpy(histograms, records[record].histograms, sizeof(histograms));
+	/* a hint to it (bpf/qdisc.bpf.h, qdisc_find()) finds no qdisc there from now on */
+	records[record].qdisc = 0;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	memset(&records[record], 0, sizeof(records[record]));
+	for (unsigned int i = 0; i < QDISC_HISTOGRAMS; i++) {
+		__u32 at = histograms[i] - 1;
+
+		if (at + 1 && bpf_map_update_elem(bpf_map__fd(tier->bpf->maps.free_histograms), NULL,
+						  &at, BPF_ANY))
+			failed = -1;
+	}
+	if (bpf_map_update_elem(bpf_map__fd(tier->bpf->maps.free_records), NULL, &index, BPF_ANY))
+		failed = -1;
+	return failed;
+}
+
+/*
+ * Where qdiscs are made all the time, as with namespaces that come and go, walks take a part
+ * of the time only.
+ */
 void tier_follow(struct tier *tier)
 {
 	__u32 created = tier->bpf->bss->qdiscs_created;
 	__u64 now = clock_ns(CLOCK_MONOTONIC);
 	struct error error;
 
+	if (now < tier->walk_not_before_ns)
+		return;
 	if (created != tier->created)
 		tier->walk_again_ns = now + WALK_AGAIN_NS;
 	else if (!tier->walk_again_ns || now < tier->walk_again_ns)
@@ -360,6 +391,7 @@ void tier_follow(struct tier *tier)
 	tier->created = created;
 	if (list_qdiscs(tier, &error))
 		tier->walk_failed++;
+	tier->walk_not_before_ns = now + WALK_PART * (clock_ns(CLOCK_MONOTONIC) - now);
 }
 
 /* ---- open, attach, detach ---- */

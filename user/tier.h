@@ -61,6 +61,13 @@ const char *tier_why(const struct tier *tier);
 /* With their skipped runs up to now; owned by tier. */
 const struct tracer_hook *tier_hooks(struct tier *tier, size_t *count);
 
+/*
+ * Clear the record of a qdisc that is gone and give it, and its histograms, back to the kernel side.
+ * Nothing may refer to it any more: no packet of it, no record below it. 0, or -1: the kernel
+ * took it not, and it is lost.
+ */
+int tier_forget(struct tier *tier, unsigned int record);
+
 /* Packets of a record that wait, from the table of waiting packets. */
 __u64 tier_queued(const struct tier *tier, unsigned int record);
 

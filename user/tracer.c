@@ -14,6 +14,7 @@
 #define MOST_QDISCS		16384	/* 16 bits of a slot, and memory */
 #define DEFAULT_SLICE_NS	100000000ULL
 #define DEFAULT_TCP_INTERVAL_NS	10000000ULL
+#define FORGET_AFTER_NS		5000000000ULL
 
 struct record_moment {
 	struct qdisc_counters counters;
@@ -38,6 +39,8 @@ struct tracer {
 	struct qdisc_bank *banks_read;	/* by record: the bank of the last slice, when it was read */
 	struct histogram_slice *out;	/* of the slice that is given out: QDISC_HISTOGRAMS */
 	__u64 *sampled;			/* packets in slices given out, by record */
+	bool *needed;			/* by record: another one refers to it */
+	struct tracer_losses forgotten;	/* of records that are forgotten */
 	bool attached;
 };
 
@@ -99,10 +102,11 @@ static int allocate(struct tracer *tracer)
 	unsigned int i;
 
 	tracer->sampled = calloc(count, sizeof(*tracer->sampled));
+	tracer->needed = calloc(count, sizeof(*tracer->needed));
 	tracer->banks_read = calloc(count, sizeof(*tracer->banks_read));
 	tracer->snapshots = calloc(tracer->view.max_histograms, sizeof(*tracer->snapshots));
 	tracer->out = calloc(QDISC_HISTOGRAMS, sizeof(*tracer->out));
-	if (!tracer->sampled || !tracer->banks_read || !tracer->snapshots || !tracer->out)
+	if (!tracer->sampled || !tracer->needed || !tracer->banks_read || !tracer->snapshots || !tracer->out)
 		return -1;
 	for (i = 0; i < 2; i++) {
 		tracer->ends[i].records = calloc(count, sizeof(struct record_moment));
@@ -289,6 +293,74 @@ static void give_slices(struct tracer *tracer, __u32 slice)
 		}
 }
 
+/* ---- forgetting ---- */
+
+/* What its own counters say was lost. */
+static void add_record_losses(const struct tracer *tracer, unsigned int index,
+			      struct tracer_losses *losses)
+{
+	const struct qdisc_counters *counters = &tracer->view.records[index].counters;
+	__u64 all = counters->measured_packets + counters->bypassed_packets;
+
+	losses->flow_misses += counters->flow_misses;
+	losses->unmatched += counters->unmatched_packets - counters->flow_misses;
+	losses->negative += counters->negative;
+	losses->exclusive_misses += counters->exclusive_misses;
+	if (all > tracer->sampled[index])
+		losses->samples_missing += all - tracer->sampled[index];
+}
+
+/*
+ * A snapshot of a histogram stays, and is what the next qdisc that has the histogram begins
+ * with: the kernel's own counts are not taken back.
+ */
+static void forget(struct tracer *tracer, unsigned int index)
+{
+	unsigned int i;
+
+	if (tracer->options.sink.forget)
+		tracer->options.sink.forget(tracer->options.sink.context, index);
+	add_record_losses(tracer, index, &tracer->forgotten);
+	tracer->sampled[index] = 0;
+	for (i = 0; i < 2; i++)
+		memset(&tracer->ends[i].records[index], 0, sizeof(struct record_moment));
+	for (i = 0; i < QDISC_BANKS; i++)
+		bank_clear(bank_of(tracer, index, i));
+	bank_clear(&tracer->banks_read[index]);
+	if (tier_forget(tracer->tier, index))
+		tracer->forgotten.records_full++;
+}
+
+/* Children that outlive their root for a moment, and leaves told by stamps, are named by others. */
+static void find_needed(struct tracer *tracer)
+{
+	const struct qdisc_record *records = tracer->view.records;
+	unsigned int i;
+
+	memset(tracer->needed, 0, tracer->view.max_qdiscs * sizeof(*tracer->needed));
+	for (i = 0; i < tracer->view.max_qdiscs; i++) {
+		if (!records[i].qdisc)
+			continue;
+		if (records[i].root != i && records[i].root < tracer->view.max_qdiscs)
+			tracer->needed[records[i].root] = true;
+		if (records[i].leaf_record && records[i].leaf_record <= tracer->view.max_qdiscs)
+			tracer->needed[records[i].leaf_record - 1] = true;
+	}
+}
+
+/* Those that were gone when the slice began that was just given out. */
+static void forget_gone(struct tracer *tracer, __u64 slice_began_ns)
+{
+	const struct qdisc_record *records = tracer->view.records;
+	unsigned int i;
+
+	find_needed(tracer);
+	for (i = 0; i < tracer->view.max_qdiscs; i++)
+		if (records[i].qdisc && records[i].destroyed_ns && !tracer->needed[i] &&
+		    records[i].destroyed_ns + FORGET_AFTER_NS < slice_began_ns)
+			forget(tracer, i);
+}
+
 /* Slices count from 1: the moment of slice 0 is the begin. */
 int tracer_attach(struct tracer *tracer, struct error *error)
 {
@@ -311,6 +383,8 @@ __u64 tracer_cut(struct tracer *tracer)
 	if (tracer->options.packets)
 		tier_flush_packets(tracer->tier);
 	give_slices(tracer, tracer->slice);
+	if (tracer->options.forget)
+		forget_gone(tracer, tracer->ends[(tracer->slice - 1) % 2].time_ns);
 	tracer->slice++;
 	return end->time_ns;
 }
@@ -382,19 +456,13 @@ void tracer_losses(const struct tracer *tracer, struct tracer_losses *losses)
 {
 	unsigned int i;
 
-	memset(losses, 0, sizeof(*losses));
+	*losses = tracer->forgotten;
 	tier_losses(tracer->tier, losses);
-	for (i = 0; i < tracer->view.max_qdiscs; i++) {
-		const struct qdisc_counters *counters = &tracer->view.records[i].counters;
-		__u64 all = counters->measured_packets + counters->bypassed_packets;
-
-		losses->flow_misses += counters->flow_misses;
-		losses->unmatched += counters->unmatched_packets - counters->flow_misses;
-		losses->negative += counters->negative;
-		losses->exclusive_misses += counters->exclusive_misses;
-		if (!tracer->attached && all > tracer->sampled[i])
-			losses->samples_missing += all - tracer->sampled[i];
-	}
+	for (i = 0; i < tracer->view.max_qdiscs; i++)
+		add_record_losses(tracer, i, losses);
+	/* what runs is in a slice that is still open */
+	if (tracer->attached)
+		losses->samples_missing = tracer->forgotten.samples_missing;
 }
 
 void tracer_close(struct tracer *tracer)
@@ -413,5 +481,6 @@ void tracer_close(struct tracer *tracer)
 	free(tracer->banks_read);
 	free(tracer->out);
 	free(tracer->sampled);
+	free(tracer->needed);
 	free(tracer);
 }

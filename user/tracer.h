@@ -43,6 +43,8 @@ struct tracer_sink {
 	void (*tcp)(void *context, const struct tcp_event *event);
 	void (*retransmit)(void *context, const struct retransmit_event *event);
 	void (*packets)(void *context, const struct packet_event *packets, unsigned int count);
+	/* The record is forgotten: its index may soon be that of another qdisc. */
+	void (*forget)(void *context, unsigned int qdisc);
 };
 
 enum tracer_tier {
@@ -67,6 +69,11 @@ struct tracer_options {
 	bool packets;			/* tell every packet and what became of it */
 	bool tcp;			/* tcp_probe and retransmits */
 	__u64 tcp_interval_ns;		/* at most one state per flow and interval; 0: 10 ms */
+	/*
+	 * Give the records of qdiscs that are gone to new ones, some slices and seconds later:
+	 * for who runs for weeks. Else each stays, for who looks at all of them at the end.
+	 */
+	bool forget;
 	struct tracer_sink sink;
 };
 

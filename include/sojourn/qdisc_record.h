@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel side keeps for each qdisc. A record belongs to one Qdisc
- * object from its first packet to qdisc_destroy; it is never given to another.
+ * What the kernel side keeps for each qdisc. A record belongs to one Qdisc object from its
+ * first packet to qdisc_destroy. It is given to another only where the tracer was told to
+ * forget those that are gone (tracer_options.forget), seconds later.
  */
 #ifndef SOJOURN_QDISC_RECORD_H
 #define SOJOURN_QDISC_RECORD_H
