@@ -20,7 +20,7 @@ BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpft
 WERROR ?= -Werror
 CFLAGS ?= -O2 -g
 
-PACKAGES := libbpf libmnl libcjson libelf zlib inih
+PACKAGES := libbpf libmnl libcjson libelf zlib inih libmicrohttpd
 WARNINGS := -Wall -Wextra $(WERROR)
 USER_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -Iinclude -Iuser -I$(BUILD) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
