@@ -21,8 +21,8 @@ struct export_options {
 };
 
 /*
- * 0 after SIGINT, SIGTERM or SIGHUP; -1 and error: EXIT_CANNOT where it cannot trace or listen,
- * EXIT_USAGE where a namespace does not exist.
+ * 0 after SIGINT, SIGTERM or SIGHUP; -1 and error (EXIT_CANNOT): it cannot trace or listen, or
+ * a namespace does not exist.
  */
 int export_run(const struct export_options *options, struct error *error);
 
