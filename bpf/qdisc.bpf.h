@@ -390,6 +390,7 @@ static __always_inline void record_measured(__u32 id, struct qdisc_record *recor
 	histogram_add(record, bank, HISTOGRAM_SOJOURN, sojourn, packets);
 	record->counters.measured_packets += packets;
 	record->counters.measured_skbs++;
+	record->counters.bytes += len;
 	packet_tell(id, PACKET_MEASURED, sojourn, packets, len, now);
 }
 

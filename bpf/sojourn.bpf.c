@@ -228,6 +228,7 @@ int BPF_PROG(on_net_dev_start_xmit, const struct sk_buff *skb, const struct net_
 		histogram_add(record, bank, HISTOGRAM_PART, 0, offer->packets);
 	record->counters.bypassed_packets += offer->packets;
 	record->counters.bypassed_skbs++;
+	record->counters.bytes += offer->len;
 	if (tell_packets)
 		packet_tell(offer->record, PACKET_BYPASSED, 0, offer->packets, offer->len,
 			    bpf_ktime_get_ns());

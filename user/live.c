@@ -96,6 +96,9 @@ static bool close_row(struct live_qdisc *row)
 	raise(&row->all.backlog_packets_max, row->next.backlog_packets_max);
 	free_histograms(&row->last);
 	row->last = row->next;
+	memmove(row->trend, row->trend + 1, sizeof(row->trend) - sizeof(row->trend[0]));
+	row->trend[LIVE_TREND - 1] = row->last.sojourn ?
+				     histogram_percentile(row->last.sojourn, 99) : 0;
 	memset(&row->next, 0, sizeof(row->next));
 	return whole;
 }

@@ -42,6 +42,7 @@ struct live_sums {
 };
 
 #define LIVE_PATH_SIZE	160
+#define LIVE_TREND	60
 
 /*
  * A place in a tree. A qdisc that is replaced by another of the same kind, handle and parent on a
@@ -63,6 +64,7 @@ struct live_qdisc {
 	struct live_sums all;		/* since the start */
 	__u64 backlog_bytes, backlog_packets;	/* at the end of the last interval */
 	__u64 gone_ns;			/* CLOCK_MONOTONIC; 0: it is there */
+	__u64 trend[LIVE_TREND];	/* p99 of the last intervals, ns, the newest last; 0: no packet */
 
 	/* live's own */
 	struct live_sums next;		/* the interval that runs */

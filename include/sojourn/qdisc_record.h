@@ -66,6 +66,7 @@ struct qdisc_counters {
 	__u64 measured_skbs;
 	__u64 bypassed_packets;
 	__u64 bypassed_skbs;
+	__u64 bytes;			/* skb->len of what was handed out and bypassed */
 	__u64 rejected_packets;
 	__u64 rejected_skbs;
 	__u64 dropped_packets;		/* dropped inside, after a wait */
