@@ -20,6 +20,7 @@ extern const struct command cmd_trace;
 extern const struct command cmd_report;
 extern const struct command cmd_compare;
 extern const struct command cmd_suite;
+extern const struct command cmd_watch;
 extern const struct command cmd_export;
 
 /* One line on stderr, "sojourn: ...", and the code to return. */

@@ -27,6 +27,7 @@ struct live {
 	__u64 begin_ns, end_ns;		/* of the last whole interval */
 	__u64 opened_ns;		/* begin of the one that runs */
 	__u64 rows_missing;
+	__u64 unmatched_before, flow_misses_before;	/* of the first interval */
 	bool changed;			/* rows came or went: their order is to be made */
 };
 
@@ -267,10 +268,22 @@ static void take_forget(void *context, unsigned int index)
 
 /* ---- intervals ---- */
 
+/* What waited when tracing began is handed out without a known arrival. */
+static void note_queued_before(struct live *live)
+{
+	struct tracer_losses losses;
+
+	tracer_losses(live->tracer, &losses);
+	live->unmatched_before = losses.unmatched;
+	live->flow_misses_before = losses.flow_misses;
+}
+
 static void close_interval(struct live *live)
 {
 	__u64 now = tracer_cut(live->tracer);
 
+	if (!live->end_ns)
+		note_queued_before(live);
 	live->begin_ns = live->opened_ns;
 	live->end_ns = live->opened_ns = now;
 	for (size_t i = 0; i < live->count; i++)
@@ -321,6 +334,9 @@ const char *live_netns_name(struct live *live, __u32 inode)
 void live_losses(const struct live *live, struct live_losses *losses)
 {
 	tracer_losses(live->tracer, &losses->tracer);
+	losses->tracer.unmatched -= live->unmatched_before;
+	losses->tracer.flow_misses -= live->flow_misses_before;
+	losses->queued_before = live->unmatched_before + live->flow_misses_before;
 	losses->rows_missing = live->rows_missing;
 }
 

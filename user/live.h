@@ -75,6 +75,11 @@ struct live_qdisc {
 /* What is lost beside the tracer's losses. */
 struct live_losses {
 	struct tracer_losses tracer;
+	/*
+	 * Packets of the first interval of which it is not known when they came: they waited when
+	 * tracing began. Not among those of tracer.
+	 */
+	__u64 queued_before;
 	__u64 rows_missing;		/* qdiscs that found no memory for a row */
 };
 

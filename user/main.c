@@ -23,6 +23,7 @@ static const struct command *const commands[] = {
 	&cmd_report,
 	&cmd_compare,
 	&cmd_suite,
+	&cmd_watch,
 	&cmd_export,
 };
 
