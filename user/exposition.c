@@ -235,6 +235,11 @@ static void add_packets(struct maker *maker)
 	for (i = 0; i < maker->count; i++)
 		metrics_add(metrics, maker->told[i].labels,
 			    (double)maker->told[i].all->counters.offered_packets);
+	metrics_family(metrics, METRIC_COUNTER, "sojourn_qdisc_bytes", "bytes",
+		       "Bytes of the packets that were handed out or bypassed the queue, skb->len.");
+	for (i = 0; i < maker->count; i++)
+		metrics_add(metrics, maker->told[i].labels,
+			    (double)maker->told[i].all->counters.bytes);
 }
 
 static void add_series(const struct maker *maker)
@@ -242,7 +247,7 @@ static void add_series(const struct maker *maker)
 	const struct live_series *series = maker->source->series;
 
 	metrics_family(maker->metrics, METRIC_GAUGE, "sojourn_qdiscs", "",
-		       "Qdiscs that are there and have had packets.");
+		       "Qdiscs that are there and known to the tracer.");
 	metrics_add(maker->metrics, NULL, series->present_count);
 	metrics_family(maker->metrics, METRIC_COUNTER, "sojourn_qdisc_series_dropped", "",
 		       "Qdiscs that found no series of their own, because --max-series was reached, and are summed up as kind other.");

@@ -214,21 +214,23 @@ check_counters() {
 		'kind="tbf"' 'outcome="rejected"')" "$drops"
 	same "in the histogram as many as went out" \
 		"$(value "$file" sojourn_qdisc_sojourn_seconds_count 'kind="tbf"')" "$packets"
+	same "bytes, by the kernel's counter" \
+		"$(value "$file" sojourn_qdisc_bytes_total 'kind="tbf"')" "$(($(kernel bytes) - $3))"
 	is_within "the most that waited, bytes" \
 		"$(value "$file" sojourn_qdisc_backlog_max_bytes 'kind="tbf"')" 20000 30000
 	same "losses" "$(value "$file" sojourn_losses_total)" 0
 }
 
 with_prometheus() {
-	local packets drops
+	local packets drops bytes
 
 	export_start first
 	prometheus_start classic 9091
 	prometheus_start native 9092 --enable-feature=native-histograms
-	packets=$(kernel packets) drops=$(kernel drops)
+	packets=$(kernel packets) drops=$(kernel drops) bytes=$(kernel bytes)
 	traffic
 	next_interval
-	check_counters "$packets" "$drops"
+	check_counters "$packets" "$drops" "$bytes"
 	check_quantiles
 }
 
