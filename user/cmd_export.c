@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "doctor.h"
 #include "export.h"
 #include "options.h"
 #include "units.h"
@@ -101,14 +100,10 @@ static int run(int argc, char *argv[])
 		.listen = DEFAULT_LISTEN,
 	};
 	int code = parse_options(argc, argv, &arguments);
-	struct doctor_check privileges;
 	struct error error;
 
 	if (code)
 		return code;
-	doctor_examine_privileges(&privileges);
-	if (!privileges.works)
-		return command_fail(&cmd_export, EXIT_CANNOT, "%s", privileges.why);
 	if (export_run(&arguments.export, &error))
 		return command_fail(&cmd_export, error.code, "%s", error.text);
 	return EXIT_OK;

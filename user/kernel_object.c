@@ -52,7 +52,7 @@ static int describe_failure(struct error *error, int reason)
 				 "the kernel's BTF (/sys/kernel/btf/vmlinux) cannot be read: a kernel with CONFIG_DEBUG_INFO_BTF is needed; `sojourn doctor` shows what works");
 	if (reason == -EPERM || reason == -EACCES)
 		return error_set(error, EXIT_CANNOT,
-				 "no permission to load BPF programs: run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN (%s)",
+				 "no permission to load BPF programs: run as root, or with CAP_BPF and CAP_PERFMON, and CAP_SYS_ADMIN where libbpf is older than 1.3 (%s)",
 				 libbpf_words[0] ? libbpf_words : strerror(-reason));
 	return error_set(error, EXIT_CANNOT,
 			 "the kernel does not take the BPF programs: %s (%s); `sojourn doctor` shows which hooks it has",

@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The rules, the dashboard and the manifests: what other people's programs say of the files; then
+# every query of them, as Prometheus answers it after it scraped sojourn export under traffic, with
+# classic and with native histograms.
+source "$(dirname "$0")/lib.sh"
+
+rules=deploy/prometheus
+dashboard=deploy/grafana/sojourn.json
+
+if ! have prometheus promtool curl yamllint yq; then
+	skip "everything in this file: no $missing"
+	exit 0
+fi
+
+check "promtool: the rules" promtool check rules $rules/*.rules.yml $rules/*.alerts.yml
+check "promtool: the example of a configuration" promtool check config $rules/prometheus.yml
+check "promtool: what the rules and alerts make of known series" \
+	promtool test rules $rules/tests/*.yml
+check "yamllint: every YAML file of deploy/" yamllint -c deploy/.yamllint --strict deploy
+
+# ---- a host with traffic, export and Prometheus ----
+
+make_netns scraped
+make_pair 1
+in_netns a tc qdisc add dev eth0 root handle 10: tbf rate 20mbit burst 32k limit 100k
+traced=(a b)
+
+# queries: every one of the dashboard's, "PANEL<tab>QUERY" in one line, its variables replaced.
+queries() {
+	jq -r '.panels[] | .title as $title | .targets[]? | [$title, (.expr | gsub("\\s+"; " "))] |
+		join("\t")' $dashboard |
+		sed 's/\$__rate_interval/20s/g; s/\$\(instance\|netns\|device\)/.*/g'
+}
+
+# The rules' intervals are made short: 5 minutes become 20 s.
+recorded() {
+	yq -r '.groups[].rules[] | [.record // .alert, (.expr | gsub("\\s+"; " "))] | join("\t")' "$@" |
+		sed 's/\[[0-9]*m\]/[20s]/g'
+}
+
+# prometheus_start NAME [options]
+prometheus_start() {
+	local name=$1 tries
+
+	shift
+	mkdir "$work/$name"
+	sed 's/\[[0-9]*m\]/[20s]/; s/interval: 1m/interval: 1s/' $rules/sojourn.rules.yml \
+		>"$work/$name/sojourn.rules.yml"
+	sed 's/_interval: .*/_interval: 1s/; /sojourn.alerts.yml/d' $rules/prometheus.yml \
+		>"$work/$name/prometheus.yml"
+	become_in_netns scraped prometheus --config.file="$work/$name/prometheus.yml" \
+		--storage.tsdb.path="$work/$name/data" --web.listen-address=127.0.0.1:9090 \
+		--log.level=warn "$@" >"$work/$name/log" 2>&1 &
+	prometheus_pid=$!
+	background+=("$!")
+	for ((tries = 0; tries < 200; tries++)); do
+		in_netns scraped curl -fsS http://127.0.0.1:9090/-/ready >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	fail "$name: Prometheus does not start: $(tail -n 2 "$work/$name/log")"
+	exit 1
+}
+
+# ask QUERY: Prometheus's answer, in $work/answer.
+ask() {
+	in_netns scraped curl -sS --data-urlencode "query=$1" -o "$work/answer" \
+		http://127.0.0.1:9090/api/v1/query
+}
+
+# answered FORM WHAT NAME QUERY: without an error, and with an element that is a number.
+answered() {
+	ask "$4"
+	check_jq "$1: $2 \"$3\"" "$work/answer" '.status == "success" and (.data.result | length > 0
+		and any(.[]; (.value[1] // .histogram[1].count) | . != "NaN"))'
+}
+
+# ask_all FORM
+ask_all() {
+	local form=$1 name query
+
+	while IFS=$'\t' read -r name query; do
+		answered "$form" dashboard "$name" "$query"
+	done < <(queries)
+	while IFS=$'\t' read -r name query; do
+		answered "$form" rule "$name" "$query"
+		answered "$form" recorded "$name" "$name"
+	done < <(recorded $rules/sojourn.rules.yml)
+	while IFS=$'\t' read -r name query; do
+		ask "$query"
+		check_jq "$form: alert \"$name\" can be computed" "$work/answer" '.status == "success"'
+	done < <(recorded $rules/sojourn.alerts.yml)
+	# What delays most is the tbf, and the 99th percentile is that of a queue of 100 KB, 41 ms.
+	ask 'topk(1, qdisc:sojourn_waiting:share5m)'
+	check_jq "$form: what delays most is the tbf" "$work/answer" '.data.result[0] |
+		.metric.path == "tbf 10:" and (.value[1] | tonumber > 0.99)'
+	ask 'qdisc:sojourn_seconds:p99_5m{path="tbf 10:"}'
+	jq -r '"  p99 of the tbf: \(.data.result[0].value[1]) s"' "$work/answer"
+	check_jq "$form: its 99th percentile is no more than its limit drains in" "$work/answer" \
+		'.data.result[0].value[1] | tonumber > 0.02 and . < 0.068'
+}
+
+if ! export_start; then
+	fail "sojourn export does not start: $(tail -n 1 "$work/export.err")"
+	exit 1
+fi
+scrape "$work/metrics"
+prometheus_start classic
+load_start 100
+sleep 30
+ask_all classic
