@@ -151,10 +151,14 @@ $(BUILD)/flags: FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 install: $(PROGRAM)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs \
+		$(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/sojourn
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/sojourn
 	install -m 644 README.md COPYING $(DESTDIR)$(PREFIX)/share/doc/sojourn
 	install -m 644 $(wildcard docs/*.md docs/*.png) $(DESTDIR)$(PREFIX)/share/doc/sojourn/docs
+	sed 's|/usr/local|$(PREFIX)|' deploy/systemd/sojourn-export.service \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/sojourn-export.service
+	cp -R deploy/. $(DESTDIR)$(PREFIX)/share/sojourn
 
 clean:
 	rm -rf build sojourn

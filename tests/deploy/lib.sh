@@ -37,16 +37,22 @@ scrape() {
 	in_netns scraped curl -fsS "$@" -o "$file" "http://$address/metrics"
 }
 
-# make_loaded_pair: a tbf on a's eth0 that TCP keeps full for SECONDS, and pings.
+# load_start SECONDS: from a to b, UDP above the rate of any tbf of these tests, TCP and pings beside it.
 load_start() {
-	local seconds=$1
+	local seconds=$1 port
 
-	become_in_netns b iperf3 -s -1 >"$work/iperf3-server.out" 2>&1 &
-	background+=("$!")
+	for port in 5201 5202; do
+		become_in_netns b iperf3 -s -1 -p $port >"$work/server-$port.out" 2>&1 &
+		background+=("$!")
+	done
 	become_in_netns a ping -q -i 0.1 -w "$seconds" 10.9.0.2 >"$work/ping.out" &
 	background+=("$!")
 	sleep 0.5
-	become_in_netns a iperf3 -c 10.9.0.2 -t "$seconds" >"$work/iperf3.out" 2>&1 &
+	become_in_netns a iperf3 -c 10.9.0.2 -p 5201 -t "$seconds" >"$work/tcp.out" 2>&1 &
+	background+=("$!")
+	sleep 0.5
+	become_in_netns a iperf3 -c 10.9.0.2 -p 5202 -u -b 24M -l 1400 -t "$seconds" \
+		>"$work/udp.out" 2>&1 &
 	background+=("$!")
 }
 
