@@ -94,8 +94,8 @@ while read -r instruction text; do
 	exit 1
 done < <(instructions)
 pass "each step of the Containerfile is done"
-echo "  the image's own part: $(du -sm "$work/image" | cut -f 1) MB," \
-	"the base's $(du -sm "$work/base" | cut -f 1) MB"
+echo "  the image is $(du -sm "$work/image" | cut -f 1) MB, what it began from" \
+	"$(du -sm "$work/base" | cut -f 1) MB"
 
 # ---- the image, with the manifest's privileges ----
 
