@@ -409,6 +409,7 @@ static __always_inline void hand_up_slot(const struct hand_out *out, struct slot
 	__u32 packets = slot_packets(slot);
 
 	record_measured(out->record, record, bank, sojourn, packets, out->len, out->now);
+	flow_look(out->skb, out->record, sojourn, packets, out->len, out->now);
 	part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn, out->now,
 		 packets, out->len);
 	if (probe_length(out->len))

@@ -3,6 +3,7 @@
 #ifndef SOJOURN_HAND_OUT_BPF_H
 #define SOJOURN_HAND_OUT_BPF_H
 
+#include "flow.bpf.h"
 #include "histogram.bpf.h"
 #include "levels.bpf.h"
 #include "packet.bpf.h"
@@ -43,6 +44,7 @@ static __always_inline bool hand_out_slot(const struct hand_out *out, struct slo
 		    requeues_outstanding_now(record) > 0)
 			count(&record->counters.requeued, 1);
 		record_measured(out->record, record, bank, sojourn, packets, out->len, out->now);
+		flow_look(out->skb, out->record, sojourn, packets, out->len, out->now);
 		part_add(record, bank, out->skb, slot->offered, slot->handed_out, sojourn,
 			 out->now, packets, out->len);
 		if (probe_length(out->len))
@@ -69,6 +71,7 @@ __noinline int hand_out_segment(__u64 skb, __u64 now, __u32 id, __u32 len, __u64
 		return 0;
 	sojourn = sojourn_of(record, offered, now);
 	record_measured(id, record, bank, sojourn, 1, len, now);
+	flow_look(skb, id, sojourn, 1, len, now);
 	part_add(record, bank, skb, offered, 0, sojourn, now, 1, 0);
 	record->counters.segments++;
 	return 0;

@@ -37,14 +37,22 @@ static void tcp_endpoints_read(const struct sock *sk, struct tcp_endpoints *ends
 	BPF_CORE_READ_INTO(&ends->remote, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
 }
 
-static __always_inline void tcp_header(struct event_header *header, __u32 type, __u32 netns,
-				       __u64 now)
+/* The device that its packets leave by, as far as the socket knows its route; 0: not known. */
+static __always_inline __u32 sock_device(const struct sock *sk)
+{
+	if (!bpf_core_field_exists(struct dst_entry, dev))
+		return 0;
+	return BPF_CORE_READ(sk, sk_dst_cache, dev, ifindex);
+}
+
+static __always_inline void tcp_header(const struct sock *sk, struct event_header *header,
+				       __u32 type, __u32 netns, __u64 now)
 {
 	header->type = type;
 	header->cpu = bpf_get_smp_processor_id();
 	header->time_ns = now;
 	header->netns = netns;
-	header->ifindex = 0;
+	header->ifindex = sock_device(sk);
 }
 
 /* Is it time to tell the state of this socket again? */
@@ -71,7 +79,7 @@ static __noinline void tcp_state_tell(const struct sock *sk, __u32 netns, __u64 
 	event = ring_reserve(sizeof(*event));
 	if (!event)
 		return;
-	tcp_header(&event->header, EVENT_TCP, netns, now);
+	tcp_header(sk, &event->header, EVENT_TCP, netns, now);
 	tcp_endpoints_read(sk, &event->ends);
 	/* srtt_us holds eight times the value (net/ipv4/tcp_input.c, tcp_rtt_estimator()) */
 	event->srtt_us = BPF_CORE_READ(tcp, srtt_us) >> 3;
@@ -97,7 +105,7 @@ static __noinline void tcp_retransmit_tell(const struct sock *sk, const struct s
 	event = ring_reserve(sizeof(*event));
 	if (!event)
 		return;
-	tcp_header(&event->header, EVENT_RETRANSMIT, netns, now);
+	tcp_header(sk, &event->header, EVENT_RETRANSMIT, netns, now);
 	tcp_endpoints_read(sk, &event->ends);
 	event->sequence = cb.seq;
 	event->length = cb.end_seq - cb.seq;

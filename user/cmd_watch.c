@@ -29,7 +29,8 @@ struct options {
 
 enum {
 	OPTION_NETNS = 256, OPTION_INTERVAL, OPTION_TIER, OPTION_ONCE, OPTION_COUNT, OPTION_JSON,
-	OPTION_SORT, OPTION_FILTER, OPTION_IDLE, OPTION_ASCII, OPTION_PLAIN, OPTION_WIDTH
+	OPTION_SORT, OPTION_FILTER, OPTION_IDLE, OPTION_ASCII, OPTION_PLAIN, OPTION_WIDTH,
+	OPTION_SLOWER, OPTION_FLOWS
 };
 
 static const struct option long_options[] = {
@@ -45,6 +46,8 @@ static const struct option long_options[] = {
 	{ "ascii", no_argument, NULL, OPTION_ASCII },
 	{ "plain", no_argument, NULL, OPTION_PLAIN },
 	{ "width", required_argument, NULL, OPTION_WIDTH },
+	{ "slower-than", required_argument, NULL, OPTION_SLOWER },
+	{ "flows", required_argument, NULL, OPTION_FLOWS },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -89,6 +92,27 @@ static int parse_filter(const char *text, struct watch_view *view)
 		return command_fail(&cmd_watch, EXIT_USAGE, "--filter: %zu characters are the most",
 				    sizeof(view->filter) - 1);
 	memcpy(view->filter, text, strlen(text) + 1);
+	return EXIT_OK;
+}
+
+static int parse_slow(const char *text, __u64 *ns)
+{
+	struct error error;
+
+	if (units_parse_time(text, ns, &error))
+		return command_fail(&cmd_watch, EXIT_USAGE, "--slower-than: %s", error.text);
+	if (!*ns || *ns > INTERVAL_MOST_NS)
+		return command_fail(&cmd_watch, EXIT_USAGE,
+				    "--slower-than %s: it takes a time such as 50ms", text);
+	return EXIT_OK;
+}
+
+static int parse_flows(const char *text, const char **flows)
+{
+	if (!*text || strlen(text) >= WATCH_FILTER_SIZE)
+		return command_fail(&cmd_watch, EXIT_USAGE,
+				    "--flows: name a qdisc by a part of its name, such as 'eth0 tbf'");
+	*flows = text;
 	return EXIT_OK;
 }
 
@@ -137,6 +161,10 @@ static int parse_option(int option, const char *argument, struct options *option
 	case OPTION_PLAIN:
 		options->plain = true;
 		return EXIT_OK;
+	case OPTION_SLOWER:
+		return parse_slow(optarg, &options->watch.slow_ns);
+	case OPTION_FLOWS:
+		return parse_flows(optarg, &options->watch.flows);
 	case OPTION_WIDTH:
 		if (parse_count("--width", optarg, WIDTH_LEAST, WIDTH_MOST, &width))
 			return EXIT_USAGE;
@@ -159,6 +187,9 @@ static int parse_options(int argc, char *argv[], struct options *options)
 	if (optind < argc)
 		return command_fail(&cmd_watch, EXIT_USAGE,
 				    "'%s' is too much: watch takes options only", argv[optind]);
+	if (options->watch.flows && (options->watch.json || options->watch.slow_ns))
+		return command_fail(&cmd_watch, EXIT_USAGE,
+				    "--flows is a table of its own: neither --json nor --slower-than goes with it");
 	options->watch.live.netns = options->netns;
 	options->watch.live.devices = options->devices;
 	return EXIT_OK;
@@ -172,7 +203,8 @@ static void choose_output(struct options *options)
 	/* of the locale only which characters there are */
 	setlocale(LC_CTYPE, "");
 	watch->view.ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-	watch->screen = !watch->json && !options->plain && !watch->count && terminal_there();
+	watch->screen = !watch->json && !options->plain && !watch->count && !watch->slow_ns &&
+			!watch->flows && terminal_there();
 	watch->view.color = watch->screen && (!no_color || !*no_color);
 	if (!watch->view.width)
 		watch->view.width = PLAIN_WIDTH;
@@ -218,6 +250,9 @@ static void help(void)
 	     "  --sort COLUMN    tree, p99, max, rate, packets, backlog or drops\n"
 	     "  --filter TEXT    those with it in namespace, device, kind, handle or path\n"
 	     "  --idle           those that have seen no packet too\n"
+	     "  --slower-than TIME  tell each packet that was in a qdisc for so long: its flow, and\n"
+	     "                   what was queued before it came\n"
+	     "  --flows QDISC    whose packets they are, in the first qdisc with that in its name\n"
 	     "  --width N        columns of a table: 150; --ascii: no Unicode\n"
 	     "\n"
 	     "Exit codes: 0 done; 2 bad usage; 3 cannot trace here; 4 done, but something was lost\n"
@@ -226,7 +261,7 @@ static void help(void)
 
 const struct command cmd_watch = {
 	.name = "watch",
-	.usage = "watch [-i DEV]... [--netns NAME|all]... [--interval TIME] [--tier TIER] [--once|--count N] [--json|--plain] [--sort COLUMN] [--filter TEXT] [--idle] [--width N] [--ascii]",
+	.usage = "watch [-i DEV]... [--netns NAME|all]... [--interval TIME] [--tier TIER] [--once|--count N] [--json|--plain] [--sort COLUMN] [--filter TEXT] [--slower-than TIME] [--flows QDISC] [--idle] [--width N] [--ascii]",
 	.summary = "show live what goes through every qdisc, and how long it waits there",
 	.run = run,
 	.help = help,

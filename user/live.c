@@ -368,6 +368,23 @@ static void take_packets(void *context, const struct packet_event *packets, unsi
 	sink->packets(sink->context, packets, count);
 }
 
+static void take_slow(void *context, const struct slow_event *event)
+{
+	const struct tracer_sink *sink = &((struct live *)context)->options.sink;
+
+	sink->slow(sink->context, event);
+}
+
+int live_follow_flows(struct live *live, const struct live_qdisc *row, struct error *error)
+{
+	return tracer_follow_flows(live->tracer, row ? row->record : TRACER_NO_QDISC, error);
+}
+
+size_t live_take_flows(struct live *live, struct tracer_flow *flows, size_t most)
+{
+	return tracer_take_flows(live->tracer, flows, most);
+}
+
 /* ---- open and close ---- */
 
 static int open_tracer(struct live *live, const __u32 *inodes, struct error *error)
@@ -384,6 +401,7 @@ static int open_tracer(struct live *live, const __u32 *inodes, struct error *err
 		.slice_ns = ~0ULL,
 		.packets = wanted->packets,
 		.tcp = wanted->tcp,
+		.slow_ns = wanted->slow_ns,
 		.forget = true,
 		.sink = {
 			.context = live,
@@ -392,6 +410,7 @@ static int open_tracer(struct live *live, const __u32 *inodes, struct error *err
 			.tcp = wanted->sink.tcp ? take_tcp : NULL,
 			.retransmit = wanted->sink.retransmit ? take_retransmit : NULL,
 			.packets = wanted->sink.packets ? take_packets : NULL,
+			.slow = wanted->sink.slow ? take_slow : NULL,
 		},
 	};
 

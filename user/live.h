@@ -28,7 +28,8 @@ struct live_options {
 	__u64 keep_ns;			/* how long one that is gone is still told of; 0: 60 s */
 	bool packets;			/* for the sink */
 	bool tcp;
-	struct tracer_sink sink;	/* tcp, retransmit, packets; slices are live's own */
+	__u64 slow_ns;			/* packets that waited so long; 0: none */
+	struct tracer_sink sink;	/* tcp, retransmit, packets, slow; slices are live's own */
 };
 
 /* Sums over some time. A histogram that has no sample is NULL. */
@@ -107,6 +108,10 @@ struct live_qdisc *const *live_qdiscs(const struct live *live, size_t *count);
 
 /* The row of a tracer's record, as packet events name it; NULL: there is none yet. */
 const struct live_qdisc *live_qdisc_of(const struct live *live, unsigned int record);
+
+/* tracer_follow_flows(), tracer_take_flows(); row NULL: of none. */
+int live_follow_flows(struct live *live, const struct live_qdisc *row, struct error *error);
+size_t live_take_flows(struct live *live, struct tracer_flow *flows, size_t most);
 
 /* What a person calls a namespace; valid until the next call of live_poll(). */
 const char *live_netns_name(struct live *live, __u32 inode);

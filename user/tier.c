@@ -65,6 +65,7 @@ static void set_options(struct sojourn_bpf *bpf, const struct tracer_options *op
 	bpf->rodata->clock_tai_ahead_ns = clock_ns(CLOCK_TAI) - clock_ns(CLOCK_MONOTONIC);
 	bpf->rodata->clock_real_ahead_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 	bpf->bss->tell_packets = options->packets;
+	bpf->bss->slow_ns = options->slow_ns;
 	bpf_program__set_autoload(bpf->progs.flush_packets, options->packets);
 	if (options->packets)
 		bpf_map__set_max_entries(bpf->maps.events, PACKETS_RING_BYTES);
@@ -368,6 +369,41 @@ int tier_forget(struct tier *tier, unsigned int record)
 	if (bpf_map_update_elem(bpf_map__fd(tier->bpf->maps.free_records), NULL, &index, BPF_ANY))
 		failed = -1;
 	return failed;
+}
+
+size_t tier_take_flows(struct tier *tier, struct tracer_flow *flows, size_t most)
+{
+	int fd = bpf_map__fd(tier->bpf->maps.flows);
+	struct packet_flow *previous = NULL, key;
+	size_t count = 0;
+
+	/* each is deleted once the next one is known, from which the kernel goes on */
+	while (count < most && !bpf_map_get_next_key(fd, previous, &key)) {
+		if (previous)
+			bpf_map_delete_elem(fd, previous);
+		flows[count].flow = key;
+		previous = &flows[count].flow;
+		if (!bpf_map_lookup_elem(fd, &key, &flows[count].sums))
+			count++;
+		else
+			previous = NULL;
+	}
+	if (previous)
+		bpf_map_delete_elem(fd, previous);
+	return count;
+}
+
+int tier_follow_flows(struct tier *tier, __u32 record, struct error *error)
+{
+	int fd = bpf_map__fd(tier->bpf->maps.flows);
+	struct packet_flow key;
+
+	tier->bpf->bss->flows_of = 0;
+	while (!bpf_map_get_next_key(fd, NULL, &key))
+		if (bpf_map_delete_elem(fd, &key) && errno != ENOENT)
+			return error_set_errno(error, EXIT_CANNOT, "cannot clear the flows");
+	tier->bpf->bss->flows_of = record;
+	return 0;
 }
 
 /*

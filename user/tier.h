@@ -68,6 +68,10 @@ const struct tracer_hook *tier_hooks(struct tier *tier, size_t *count);
  */
 int tier_forget(struct tier *tier, unsigned int record);
 
+/* See tracer.h; record is 1 + its index, 0: none. */
+int tier_follow_flows(struct tier *tier, __u32 record, struct error *error);
+size_t tier_take_flows(struct tier *tier, struct tracer_flow *flows, size_t most);
+
 /* Packets of a record that wait, from the table of waiting packets. */
 __u64 tier_queued(const struct tier *tier, unsigned int record);
 

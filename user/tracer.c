@@ -74,6 +74,10 @@ static int on_event(void *context, void *data, size_t size)
 	case EVENT_PACKETS:
 		give_packets(sink, data, size);
 		break;
+	case EVENT_SLOW:
+		if (sink->slow && size >= sizeof(struct slow_event))
+			sink->slow(sink->context, data);
+		break;
 	case EVENT_RETRANSMIT:
 		if (sink->retransmit && size >= sizeof(struct retransmit_event))
 			sink->retransmit(sink->context, data);
@@ -445,6 +449,16 @@ unsigned int tracer_qdisc_count(const struct tracer *tracer)
 const struct qdisc_record *tracer_qdisc(const struct tracer *tracer, unsigned int index)
 {
 	return &tracer->view.records[index];
+}
+
+int tracer_follow_flows(struct tracer *tracer, unsigned int record, struct error *error)
+{
+	return tier_follow_flows(tracer->tier, record == TRACER_NO_QDISC ? 0 : record + 1, error);
+}
+
+size_t tracer_take_flows(struct tracer *tracer, struct tracer_flow *flows, size_t most)
+{
+	return tier_take_flows(tracer->tier, flows, most);
 }
 
 __u64 tracer_queued(const struct tracer *tracer, unsigned int index)

@@ -43,6 +43,7 @@ struct tracer_sink {
 	void (*tcp)(void *context, const struct tcp_event *event);
 	void (*retransmit)(void *context, const struct retransmit_event *event);
 	void (*packets)(void *context, const struct packet_event *packets, unsigned int count);
+	void (*slow)(void *context, const struct slow_event *event);
 	/* The record is forgotten: its index may soon be that of another qdisc. */
 	void (*forget)(void *context, unsigned int qdisc);
 };
@@ -67,6 +68,7 @@ struct tracer_options {
 	bool probes;			/* follow ICMP and ICMPv6 echoes */
 	unsigned int probe_payload;	/* only echoes with that many payload bytes */
 	bool packets;			/* tell every packet and what became of it */
+	__u64 slow_ns;			/* tell each packet that waited so long; 0: none */
 	bool tcp;			/* tcp_probe and retransmits */
 	__u64 tcp_interval_ns;		/* at most one state per flow and interval; 0: 10 ms */
 	/*
@@ -135,6 +137,24 @@ const struct tracer_hook *tracer_hooks(const struct tracer *tracer, size_t *coun
 /* Records seen so far: 0 ... count - 1 are valid indices. The record is a copy-safe view, owned by tracer. */
 unsigned int tracer_qdisc_count(const struct tracer *tracer);
 const struct qdisc_record *tracer_qdisc(const struct tracer *tracer, unsigned int index);
+
+/*
+ * Sum up the flows whose packets that qdisc hands out from now on; of none where record is
+ * TRACER_NO_QDISC. What was summed up before is forgotten. 0, or -1 and error.
+ */
+#define TRACER_NO_QDISC	(~0u)
+int tracer_follow_flows(struct tracer *tracer, unsigned int record, struct error *error);
+
+/*
+ * The flows since then, or since they were taken last, in no order: up to most of them, which
+ * begin anew. Their number. Packets that are handed out meanwhile may be missed.
+ */
+struct tracer_flow {
+	struct packet_flow flow;
+	struct flow_sums sums;
+};
+
+size_t tracer_take_flows(struct tracer *tracer, struct tracer_flow *flows, size_t most);
 
 /* Packets of the qdisc that are waiting right now by the tracer's own table (walks it: slow). */
 __u64 tracer_queued(const struct tracer *tracer, unsigned int index);

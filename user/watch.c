@@ -14,6 +14,7 @@
 #include "watch.h"
 #include "watch_json.h"
 #include "watch_screen.h"
+#include "watch_slow.h"
 
 #define POLL_MS		40		/* live_poll() is to be called every 50 ms */
 
@@ -21,6 +22,8 @@ struct watching {
 	const struct watch_options *options;
 	struct live *live;
 	struct watch_screen screen;
+	struct watch_slow *slow;	/* NULL: not wanted */
+	const struct live_qdisc *followed;	/* whose flows are summed up */
 	sigset_t blocked, previous;
 	int signals;			/* signalfd */
 	__u64 intervals;		/* that were shown */
@@ -51,6 +54,56 @@ static int print_table(struct watching *watching, struct error *error)
 	       error_set_errno(error, EXIT_CANNOT, "cannot write to standard output") : 0;
 }
 
+/* ---- flows ---- */
+
+/* The first one with that in its name, if there is one. */
+static const struct live_qdisc *row_named(const struct watching *watching, const char *text)
+{
+	struct watch_view view = { .idle = true };
+	const struct live_qdisc **rows, *found;
+	size_t count;
+	struct live_qdisc *const *all = live_qdiscs(watching->live, &count);
+
+	snprintf(view.filter, sizeof(view.filter), "%s", text);
+	rows = calloc(count + 1, sizeof(*rows));
+	found = rows && watch_choose(&view, all, count, rows) ? rows[0] : NULL;
+	free(rows);
+	return found;
+}
+
+/* Whose flows are wanted may have changed: from the next interval on they are known. */
+static int take_flows(struct watching *watching, struct error *error)
+{
+	struct watch_screen *screen = &watching->screen;
+
+	if (watching->options->flows)
+		screen->flows_of = row_named(watching, watching->options->flows);
+	if (screen->flows_of && screen->flows_of == watching->followed) {
+		screen->flows.count = live_take_flows(watching->live, screen->flows.flows,
+						      WATCH_FLOWS_MAX);
+		watch_flows_sort(&screen->flows);
+		return 0;
+	}
+	screen->flows.count = 0;
+	if (screen->flows_of == watching->followed)
+		return 0;
+	watching->followed = screen->flows_of;
+	return live_follow_flows(watching->live, watching->followed, error);
+}
+
+static int print_flows(struct watching *watching, struct error *error)
+{
+	const struct watch_screen *screen = &watching->screen;
+	char line[WATCH_LINE_SIZE];
+
+	printf("%s\n", watch_flows_heading(line, sizeof(line)));
+	for (size_t i = 0; i < screen->flows.count; i++)
+		printf("%s\n", watch_flows_line(&screen->flows, i, screen->seconds, line,
+						sizeof(line)));
+	return fflush(stdout) || ferror(stdout) ?
+	       error_set_errno(error, EXIT_CANNOT, "cannot write to standard output") : 0;
+}
+
 static int print_json(struct watching *watching, struct error *error)
 {
 	if (watch_json(stdout, watching->live, watching->screen.shown,
@@ -77,11 +130,17 @@ static int interval_over(struct watching *watching, struct error *error)
 	/* rows may be gone, so that even what stands still has to be chosen anew */
 	if (!watch_screen_take(screen, watching->live))
 		return error_set(error, EXIT_CANNOT, "out of memory");
+	if (take_flows(watching, error))
+		return -1;
 	if (watching->options->screen) {
 		watching->redraw = !screen->paused;
 		return 0;
 	}
-	return watching->options->json ? print_json(watching, error) : print_table(watching, error);
+	if (watching->options->json)
+		return print_json(watching, error);
+	if (watching->options->flows)
+		return print_flows(watching, error);
+	return watching->slow ? 0 : print_table(watching, error);
 }
 
 /* True: the end is wanted. */
@@ -133,7 +192,13 @@ static int follow(struct watching *watching, struct error *error)
 	if (screen && draw(watching, error))
 		return -1;
 	while (!is_over(watching) && !wait_signal(watching)) {
-		int closed = live_poll(watching->live, error);
+		int closed;
+
+		if (watching->slow)
+			watch_slow_note(watching->slow, watching->live);
+		closed = live_poll(watching->live, error);
+		if (watching->slow)
+			fflush(stdout);
 
 		if (closed < 0 || (closed && interval_over(watching, error)))
 			return -1;
@@ -145,12 +210,30 @@ static int follow(struct watching *watching, struct error *error)
 	return 0;
 }
 
+static void take_slow(void *context, const struct slow_event *event)
+{
+	struct watching *watching = context;
+
+	watch_slow_tell(watching->slow, watching->live, event);
+}
+
 static int begin(struct watching *watching, struct error *error)
 {
+	struct live_options live = watching->options->live;
+
 	watching->signals = signals_take(&watching->blocked, &watching->previous, error);
 	if (watching->signals < 0)
 		return -1;
-	watching->live = live_open(&watching->options->live, error);
+	if (watch_flows_init(&watching->screen.flows))
+		return error_set(error, EXIT_CANNOT, "out of memory");
+	if (watching->options->slow_ns) {
+		watching->slow = watch_slow_create(watching->options->json);
+		if (!watching->slow)
+			return error_set(error, EXIT_CANNOT, "out of memory");
+		live.slow_ns = watching->options->slow_ns;
+		live.sink = (struct tracer_sink){ .context = watching, .slow = take_slow };
+	}
+	watching->live = live_open(&live, error);
 	if (!watching->live || live_attach(watching->live, error))
 		return -1;
 	return watching->options->screen ? terminal_open(error) : 0;
@@ -172,6 +255,7 @@ int watch(const struct watch_options *options, struct live_losses *losses, struc
 		live_losses(watching.live, losses);
 	live_close(watching.live);
 	watch_screen_free(&watching.screen);
+	watch_slow_free(watching.slow);
 	if (watching.signals >= 0) {
 		close(watching.signals);
 		sigprocmask(SIG_SETMASK, &watching.previous, NULL);

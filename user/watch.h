@@ -15,6 +15,8 @@ struct watch_options {
 	struct watch_view view;
 	bool json;			/* lines of JSON; else of text, or a screen */
 	bool screen;			/* on a terminal */
+	__u64 slow_ns;			/* tell packets that waited so long, instead of tables; 0: none */
+	const char *flows;		/* the flows of the first qdisc with that in its name; NULL: none */
 	__u64 count;			/* intervals; 0: until a signal or a key */
 };
 

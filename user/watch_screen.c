@@ -54,6 +54,8 @@ static bool choose(struct watch_screen *screen, struct live_qdisc *const *rows, 
 	keep_selected(screen, is_there(rows, count, at) ? at : NULL);
 	if (screen->open && !is_there(rows, count, screen->open))
 		screen->open = NULL;
+	if (screen->flows_of && !is_there(rows, count, screen->flows_of))
+		screen->flows_of = NULL;
 	return true;
 }
 
@@ -105,7 +107,7 @@ static void draw_help(FILE *out)
 		"/             show only what has some text in its name; Enter takes it, Escape drops it",
 		"i             idle qdiscs too, and back",
 		"up, down      choose a qdisc (k, j; Page Up, Page Down, Home, End)",
-		"Enter         its histogram, and back", "",
+		"Enter         its histogram, and back", "f             its flows, and back", "",
 		"rate: of what was handed out or went straight to the device. p50, p99, max: the time in",
 		"the qdisc and those below it. p99 before: of the last ten intervals. most: the longest",
 		"backlog of the interval. bypassed: straight to the device. paced: up to departure times.",
@@ -189,6 +191,23 @@ static void draw_open(const struct watch_screen *screen, FILE *out)
 	free(text);
 }
 
+static void draw_flows(const struct watch_screen *screen, FILE *out)
+{
+	size_t lines = screen->rows > LINES_AROUND + 1 ? screen->rows - LINES_AROUND - 1 : 1, i;
+	const struct live_qdisc *row = screen->flows_of;
+	char line[WATCH_LINE_SIZE], handle[16];
+
+	fprintf(out, "%s%s%s %s %s: %zu flow%s in the last interval" TO_THE_END "\r\n",
+		row->netns_name, row->netns_name[0] ? "/" : "", row->device, row->kind,
+		qdisc_handle_text(row->handle, handle), screen->flows.count,
+		screen->flows.count == 1 ? "" : "s");
+	fprintf(out, BOLD "%s" PLAIN TO_THE_END "\r\n",
+		watch_flows_heading(line, sizeof(line)));
+	for (i = 0; i < screen->flows.count && i < lines; i++)
+		fprintf(out, "%s" TO_THE_END "\r\n",
+			watch_flows_line(&screen->flows, i, screen->seconds, line, sizeof(line)));
+}
+
 static void draw_table(struct watch_screen *screen, FILE *out)
 {
 	size_t lines = screen->rows > LINES_AROUND ? screen->rows - LINES_AROUND : 1, i;
@@ -223,6 +242,8 @@ bool watch_screen_draw(struct watch_screen *screen, const struct live *live)
 	draw_losses(live, out);
 	if (screen->help)
 		draw_help(out);
+	else if (screen->flows_of)
+		draw_flows(screen, out);
 	else if (screen->open)
 		draw_open(screen, out);
 	else
@@ -230,7 +251,7 @@ bool watch_screen_draw(struct watch_screen *screen, const struct live *live)
 	if (screen->typing)
 		fprintf(out, "show only: %s_" TO_THE_END, screen->view.filter);
 	else
-		fputs("q end  ? keys  p pause  s sort  / filter  Enter histogram" TO_THE_END, out);
+		fputs("q end  ? keys  p pause  s sort  / filter  Enter histogram  f flows" TO_THE_END, out);
 	fputs("\033[J", out);
 	if (fclose(out))
 		return true;
@@ -292,8 +313,15 @@ static void command(struct watch_screen *screen, int key)
 		screen->typing = true;
 		break;
 	case KEY_ESCAPE:
-		screen->open = NULL;
+		screen->open = screen->flows_of = NULL;
 		screen->help = false;
+		break;
+	case 'f':
+		screen->flows.count = 0;
+		if (screen->flows_of || screen->selected >= screen->shown_count)
+			screen->flows_of = NULL;
+		else
+			screen->flows_of = screen->shown[screen->selected];
 		break;
 	case KEY_ENTER:
 		if (screen->open || screen->selected >= screen->shown_count)
@@ -344,4 +372,5 @@ bool watch_screen_key(struct watch_screen *screen, int key)
 void watch_screen_free(struct watch_screen *screen)
 {
 	free(screen->shown);
+	watch_flows_free(&screen->flows);
 }

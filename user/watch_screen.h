@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "live.h"
+#include "watch_flows.h"
 #include "watch_view.h"
 
 struct watch_screen {
@@ -14,6 +15,8 @@ struct watch_screen {
 	size_t shown_count, room;
 	size_t selected, first;		/* of shown: at the cursor, and in the first line */
 	const struct live_qdisc *open;	/* whose histogram is shown; NULL: none */
+	const struct live_qdisc *flows_of;	/* whose flows are shown instead; NULL: no */
+	struct watch_flows flows;	/* of the last interval */
 	bool help, paused, typing;	/* typing: the filter */
 	double seconds;			/* of the last interval */
 	unsigned int columns, rows;	/* as drawn */

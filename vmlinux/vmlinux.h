@@ -250,8 +250,13 @@ struct sock_common {
 	struct in6_addr skc_v6_rcv_saddr;
 };
 
+struct dst_entry {
+	struct net_device *dev;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct dst_entry *sk_dst_cache;
 	unsigned long sk_pacing_rate;
 };
 

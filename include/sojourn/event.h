@@ -12,6 +12,7 @@ enum event_type {
 	EVENT_TCP = 2,
 	EVENT_RETRANSMIT = 3,
 	EVENT_PACKETS = 4,
+	EVENT_SLOW = 5,
 };
 
 /* Where on its way through the host a probe was seen, in packet order. */
@@ -60,7 +61,7 @@ struct tcp_endpoints {
 
 /* State of a TCP connection at the moment that a segment came in for it. */
 struct tcp_event {
-	struct event_header header;	/* ifindex 0 */
+	struct event_header header;	/* ifindex: the device that it leaves by, 0: not known */
 	struct tcp_endpoints ends;
 	__u32 srtt_us;
 	__u32 cwnd;		/* packets */
@@ -73,7 +74,7 @@ struct tcp_event {
 };
 
 struct retransmit_event {
-	struct event_header header;	/* ifindex 0 */
+	struct event_header header;	/* ifindex: the device that it leaves by, 0: not known */
 	struct tcp_endpoints ends;
 	__u32 sequence;		/* TCP sequence number of the first byte sent again */
 	__u32 length;		/* payload bytes */
@@ -99,6 +100,36 @@ struct packet_event {
 	__u8 cpu;		/* the lower 8 bits */
 	__u32 qdisc;		/* record index */
 	__u32 unused;
+};
+
+/* Whose packet it is. family 0: no IP. */
+struct packet_flow {
+	__u16 family;		/* AF_INET, AF_INET6 */
+	__u16 source_port;	/* host order; 0: none */
+	__u16 destination_port;
+	__u8 protocol;
+	__u8 unused;
+	__u8 source[16];	/* IPv4 in the first 4 bytes */
+	__u8 destination[16];
+};
+
+/* A packet that waited as long as was asked for, or longer. */
+struct slow_event {
+	struct event_header header;
+	__u64 sojourn_ns;
+	__u32 qdisc;		/* record index */
+	__u32 len;		/* skb->len, bytes */
+	__u32 packets;		/* GSO segments */
+	__u32 unused;
+	struct packet_flow flow;
+};
+
+/* What the packets of a flow did in one qdisc. */
+struct flow_sums {
+	__u64 packets, bytes;
+	__u64 sojourn_ns;	/* packets times their sojourn */
+	__u64 byte_us;		/* bytes times their sojourn, in 1024 ns: the flow's part of the backlog */
+	__u64 max_ns;
 };
 
 #define PACKETS_OF_EVENT	32

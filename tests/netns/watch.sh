@@ -73,6 +73,38 @@ jq -s '[.[] | select(.losses)]' "$work/watch.json" >"$work/intervals.json"
 check_jq "each interval says what was lost: nothing" "$work/intervals.json" '
 	length == 8 and all(.[]; [.losses[]] | add == 0)'
 
+# ---- whose packets ----
+
+in_netns b iperf3 -s -1 >/dev/null &
+background+=("$!")
+wait_listening b 5201
+in_netns a iperf3 -c 10.9.0.2 -t 6 -J >"$work/iperf3" &
+iperf=$!
+sleep 1
+in_netns a ping -q -i 0.05 -c 120 10.9.0.2 >/dev/null &
+pinging=$!
+# what waits at the begin is let through before packets are told
+"$sojourn" watch --netns "${prefix}a" --json --count 2 --slower-than 5ms >"$work/slow.jsonl" 2>"$work/err"
+"$sojourn" watch --netns "${prefix}a" --count 2 --flows "eth0 tbf" >"$work/flows" 2>"$work/err"
+wait "$iperf" "$pinging"
+cat "$work/flows"
+jq -s '[.[].slow | select(.)]' "$work/slow.jsonl" >"$work/slow.json"
+jq '[.start.connected[] | .local_port]' "$work/iperf3" >"$work/ports.json"
+check_jq "packets that waited 5 ms and more are told, and no others" "$work/slow.json" '
+	length > 100 and all(.[]; .sojourn_ns >= 5e6 and .device == "eth0" and .kind == "tbf")'
+check_jq "with their flow: the port that iperf3 says, or ping" "$work/slow.json" '
+	all(.[]; .source == "10.9.0.1" and .destination == "10.9.0.2" and
+		(.protocol == 1 or (.protocol == 6 and .destination_port == 5201))) and
+	([.[] | select(.protocol == 6).source_port] | unique) - $ports[0] == []' \
+	--slurpfile ports "$work/ports.json"
+check_jq "what was queued before each explains its wait: within half and twice, in the mean" "$work/slow.json" '
+	map(select(.backlog_before_bytes)) | length > 50 and
+	((map(.backlog_before_bytes * 8 / 10e6 * 1e9) | add) / (map(.sojourn_ns) | add) |
+		. > 0.5 and . < 2)'
+check "flows: iperf3's has nearly all of the backlog" grep -qE \
+	"^tcp 10.9.0.1:$(jq '.[-1]' "$work/ports.json") > 10.9.0.2:5201 .* (9[0-9]|100) %\$" "$work/flows"
+check "ping is one too" grep -qE '^icmp 10.9.0.1 > 10.9.0.2 ' "$work/flows"
+
 # ---- tables ----
 
 in_netns a ping -q -i 0.02 -c 150 10.9.0.2 >/dev/null &
