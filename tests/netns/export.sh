@@ -353,6 +353,21 @@ check_slow() {
 	same "and it is ready" "$(status_of /readyz)" 200
 }
 
+# One that is never silent, a byte of its request a second, is let go after 30 s all the same.
+drip() {
+	# shellcheck disable=SC2016
+	become_in_netns m bash -c 'trap "" PIPE; exec 3<>/dev/tcp/127.0.0.1/9435
+		printf "GET / HTTP/1.1\r\nX: " >&3
+		while printf a >&3; do sleep 1; done; echo $SECONDS' >"$work/drip" 2>/dev/null &
+	drip_pid=$!
+	background+=("$!")
+}
+
+check_drip() {
+	wait "$drip_pid"
+	is_within "one that drips is let go, s" "$(cat "$work/drip")" 29 40
+}
+
 # Who says nothing for 10 s is let go.
 check_silent() {
 	local begin=$SECONDS
@@ -427,12 +442,14 @@ check_refused() {
 
 with_prometheus
 check_formats
+drip
 check_replaced
 check_bad_requests
 check_parallel
 check_refused
 check_slow
 check_silent
+check_drip
 export_stop first
 same "exit status after SIGTERM, slow clients or not" "$export_status" 0
 is_within "how long that took, ms" "$export_ms" 0 1000
