@@ -249,6 +249,33 @@ static void mark_gone(struct live *live)
 	}
 }
 
+/* The one that is gone longest, its last slice in; live->count: none. */
+static size_t longest_gone(const struct live *live)
+{
+	size_t longest = live->count;
+
+	for (size_t i = 0; i < live->count; i++) {
+		__u64 gone_ns = live->rows[i]->gone_ns;
+
+		if (gone_ns && gone_ns < live->begin_ns &&
+		    (longest == live->count || gone_ns < live->rows[longest]->gone_ns))
+			longest = i;
+	}
+	return longest;
+}
+
+/* Where qdiscs come and go by the hundred, those that are gone would fill the memory. */
+static void forget_surplus(struct live *live)
+{
+	while (live->count > live->max_qdiscs) {
+		size_t longest = longest_gone(live);
+
+		if (longest == live->count)
+			return;
+		forget_row(live, longest);
+	}
+}
+
 static void forget_old(struct live *live, __u64 now)
 {
 	for (size_t i = live->count; i > 0; i--) {
@@ -259,6 +286,7 @@ static void forget_old(struct live *live, __u64 now)
 		    now - row->gone_ns > live->options.keep_ns)
 			forget_row(live, i - 1);
 	}
+	forget_surplus(live);
 }
 
 static void take_forget(void *context, unsigned int index)

@@ -25,7 +25,8 @@ struct live_options {
 	size_t device_count;
 	__u64 interval_ns;
 	unsigned int max_qdiscs;	/* at one time; 0: 4096 */
-	__u64 keep_ns;			/* how long one that is gone is still told of; 0: 60 s */
+	/* how long one that is gone is still told of; 0: 60 s. Less where there are more than max_qdiscs */
+	__u64 keep_ns;
 	bool packets;			/* for the sink */
 	bool tcp;
 	__u64 slow_ns;			/* packets that waited so long; 0: none */
@@ -101,8 +102,8 @@ void live_interval(const struct live *live, __u64 *begin_ns, __u64 *end_ns);
 
 /*
  * All rows, in the order of the trees: by namespace, device and queue, a parent before its
- * children. They, not the order, are valid until live_close() or until they were gone for
- * keep_ns; owned by live.
+ * children. They, not the order, are valid until live_close() or, of those that are gone, until
+ * live_poll() closes an interval; owned by live.
  */
 struct live_qdisc *const *live_qdiscs(const struct live *live, size_t *count);
 

@@ -78,12 +78,33 @@ static void move_over(struct live_series *series, struct series *now,
 	series->count = count;
 }
 
+/* One that is gone gives its place up where another needs it: that which is gone longest. */
+static void evict(struct live_series *series)
+{
+	struct series *longest = NULL;
+
+	for (size_t i = 0; i < series->count; i++) {
+		struct series *one = &series->series[i];
+
+		if (one->own && one->row->gone_ns &&
+		    (!longest || one->row->gone_ns < longest->row->gone_ns))
+			longest = one;
+	}
+	if (!longest)
+		return;
+	longest->own = longest->known = false;
+	longest->evicted = true;
+	series->own_count--;
+}
+
 /* In the order of the trees, so that of a tree that comes whole its root has a place first. */
 static void admit(struct live_series *series, struct series *one)
 {
-	if (one->known)
+	if (one->known || (one->evicted && one->row->gone_ns))
 		return;
 	one->known = true;
+	if (series->own_count == series->max_series)
+		evict(series);
 	one->own = series->own_count < series->max_series;
 	series->own_count += one->own;
 	series->dropped += !one->own;

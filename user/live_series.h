@@ -3,8 +3,8 @@
  * Which rows of the live core have series of their own in the metrics, and what has to be kept
  * for them from scrape to scrape: nothing that was told as a counter may go back.
  *
- * The first so many rows have series of their own until live forgets them; what the others do is
- * summed up in one, the overflow.
+ * The first so many rows have series of their own until live forgets them, or until they are gone
+ * and another needs the place; what the others do is summed up in one, the overflow.
  */
 #ifndef SOJOURN_LIVE_SERIES_H
 #define SOJOURN_LIVE_SERIES_H
@@ -22,6 +22,7 @@ struct series {
 	const struct live_qdisc *row;	/* live's; of the overflow NULL */
 	bool own;			/* has series of its own */
 	bool known;			/* own is decided */
+	bool evicted;			/* it was gone, and another needed the place */
 	bool moved;			/* while rows are taken in: it is there still */
 	__u64 backlog_bytes_max[SERIES_WINDOW];	/* of one interval each, in a ring */
 	struct histogram *told[QDISC_HISTOGRAMS];	/* owned; NULL: none so far */

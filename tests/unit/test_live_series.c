@@ -140,6 +140,35 @@ static void test_overflow(void **state)
 	live_series_free(&host.series);
 }
 
+/* Those that are gone make room, that which went first before others. */
+static void test_gone_make_room(void **state)
+{
+	struct host host;
+	char *text;
+
+	(void)state;
+	begin(&host, 2);
+	interval(&host, 2, 10, 5000, 0);
+	host.rows[0].gone_ns = 8;
+	host.rows[1].gone_ns = 7;
+	interval(&host, 3, 1, 5000, 0);
+	text = tell(&host);
+	assert_non_null(strstr(text, "device=\"d0\""));
+	assert_null(strstr(text, "device=\"d1\""));
+	assert_int_equal(value_of(text, "\nsojourn_qdisc_sojourn_seconds_count{" ROW("d2") "}"), 1);
+	assert_int_equal(value_of(text, "\nsojourn_qdisc_series_dropped_total"), 0);
+	free(text);
+
+	/* it comes again, and what went first then gives way to it */
+	host.rows[1].gone_ns = 0;
+	interval(&host, 3, 1, 5000, 0);
+	text = tell(&host);
+	assert_int_equal(value_of(text, "\nsojourn_qdisc_sojourn_seconds_count{" ROW("d1") "}"), 12);
+	assert_null(strstr(text, "device=\"d0\""));
+	free(text);
+	live_series_free(&host.series);
+}
+
 static void test_backlog_of_a_minute(void **state)
 {
 	struct host host;
@@ -219,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_gone_make_room),
 		cmocka_unit_test(test_backlog_of_a_minute),
 		cmocka_unit_test(test_requeue_takes_nothing_back),
 		cmocka_unit_test(test_same_names),
