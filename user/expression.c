@@ -36,8 +36,8 @@ static const struct {
 };
 
 enum statistic {
-	STATISTIC_MIN, STATISTIC_MEDIAN, STATISTIC_P25, STATISTIC_P50, STATISTIC_P75, STATISTIC_P90, STATISTIC_P95,
-	STATISTIC_P99, STATISTIC_MAX, STATISTIC_MEAN, STATISTIC_STDEV, STATISTICS
+	STATISTIC_MIN, STATISTIC_MEDIAN, STATISTIC_P25, STATISTIC_P50, STATISTIC_P75,
+	STATISTIC_P90, STATISTIC_P95, STATISTIC_P99, STATISTIC_MAX, STATISTIC_MEAN, STATISTIC_STDEV, STATISTICS
 };
 
 #define ALL_STATISTICS	(BIT(STATISTICS) - 1)
@@ -135,6 +135,8 @@ static const char *get_statistic(const struct summary *summary, enum statistic s
 	*value = values[statistic];
 	if (statistic == STATISTIC_STDEV && summary->count < 2)
 		return "a single reply has no standard deviation";
+	if ((statistic == STATISTIC_P25 || statistic == STATISTIC_P75) && *value < (double)summary->min)
+		return "the file is of an older version, which told no quartiles";
 	return NULL;
 }
 

@@ -436,6 +436,7 @@ static void read_phase(const struct json *object, const struct result *result, s
 	struct json iperf3 = json_member(object, "iperf3");
 	struct json qdiscs = json_member(object, "qdiscs"), qdisc;
 	size_t count = json_count(&qdiscs, QDISCS_MAX);
+	__u64 samples = 0;
 
 	out->valid = true;
 	json_u64(object, "begin_ns", JSON_WHOLE_MAX, &out->begin_ns);
@@ -444,8 +445,9 @@ static void read_phase(const struct json *object, const struct result *result, s
 	json_u32(&probes, "received", ~0U, &out->received);
 	json_u32(&probes, "lost", ~0U, &out->lost);
 	read_summary(&probes, "rtt_ns", out->received, &out->rtt);
-	read_summary(&tcp, "srtt_ns", 0, &out->srtt);
-	read_summary(&tcp, "cwnd", 0, &out->cwnd);
+	json_u64(&tcp, "samples", JSON_WHOLE_MAX, &samples);
+	read_summary(&tcp, "srtt_ns", samples, &out->srtt);
+	read_summary(&tcp, "cwnd", samples, &out->cwnd);
 	json_u32(&tcp, "retransmits", ~0U, &out->retransmits);
 	out->load.have_iperf3 = iperf3.item;
 	read_sums(&iperf3, &out->load.iperf3);

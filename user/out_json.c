@@ -381,7 +381,7 @@ static cJSON *summary_json(const struct summary *summary, bool stdev)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		if (summary->count)
+		if (summary->count && values[i] >= summary->min)
 			add_u64(object, names[i], values[i]);
 		else
 			cJSON_AddNullToObject(object, names[i]);
@@ -472,6 +472,7 @@ static cJSON *phase_tcp_json(const struct phase *phase)
 {
 	cJSON *tcp = cJSON_CreateObject();
 
+	add_u64(tcp, "samples", phase->srtt.count);
 	cJSON_AddItemToObject(tcp, "srtt_ns", summary_json(&phase->srtt, true));
 	cJSON_AddItemToObject(tcp, "cwnd", summary_json(&phase->cwnd, false));
 	add_u64(tcp, "retransmits", phase->retransmits);

@@ -119,8 +119,10 @@ static void print_srtts(const struct suite_outcome *outcome, FILE *file)
 		if (!row)
 			continue;
 		table_cell(row, 1, "%llu", srtt->count);
+		/* files of an older version tell no quartiles and no deviation: they are 0 */
 		for (unsigned int column = 0; column < sizeof(values) / sizeof(values[0]); column++)
-			time_cell(row, 2 + column, values[column]);
+			if (values[column] > 0)
+				time_cell(row, 2 + column, values[column]);
 	}
 	if (table.count > 1)
 		fputc('\n', file);

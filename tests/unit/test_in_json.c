@@ -74,6 +74,8 @@ static void make_readable(struct result *result)
 		result->tcp[i].bytes_acked = 77777777;
 	add_sides(result);
 	add_side_probes(result);
+	result->phases[PHASE_LOAD].load.iperf3.intervals[1].have_reverse = true;
+	result->phases[PHASE_LOAD].load.iperf3.intervals[1].reverse_bits_per_second = 7e6;
 }
 
 /* What a document does not give back: options of qdiscs, and the last bits of the date. */
