@@ -199,38 +199,61 @@ check_quantiles() {
 		sh -c "! grep -E 'level=(warn|error)' '$work/classic.log' '$work/native.log'"
 }
 
-check_counters() {
-	local file=$work/counters packets drops
+# told NAME PART...: how much that grew by between the two scrapes.
+told() {
+	awk -v after="$(value "$work/counters" "$@")" -v before="$(value "$work/baseline" "$@")" \
+		'BEGIN { printf "%.10g\n", after - before }'
+}
 
-	packets=$(($(kernel packets) - $1)) drops=$(($(kernel drops) - $2))
-	fetch /metrics >"$file"
-	same "packets that went out, by the kernel's counter" "$(value "$file" \
-		sojourn_qdisc_packets_total 'kind="tbf"' 'outcome="' |
-		awk -v rejected="$(value "$file" sojourn_qdisc_packets_total 'kind="tbf"' \
-			'outcome="rejected"')" \
-			-v dropped="$(value "$file" sojourn_qdisc_packets_total 'kind="tbf"' \
-			'outcome="dropped"')" '{ print $1 - rejected - dropped }')" "$packets"
-	same "refused, by the kernel's counter" "$(value "$file" sojourn_qdisc_packets_total \
-		'kind="tbf"' 'outcome="rejected"')" "$drops"
+# Traffic between two scrapes and two looks at the kernel's counters, whose differences are then in
+# packets, drops and bytes. Done again, up to 3 times in all, where some packets that the kernel did
+# not show to the programs (see use_one_cpu) are all that is wrong.
+measure() {
+	local attempt out unseen
+
+	for ((attempt = 1; attempt <= attempts; attempt++)); do
+		fetch /metrics >"$work/baseline"
+		packets=$(kernel packets) drops=$(kernel drops) bytes=$(kernel bytes)
+		traffic
+		next_interval
+		fetch /metrics >"$work/counters"
+		packets=$(($(kernel packets) - packets)) drops=$(($(kernel drops) - drops))
+		bytes=$(($(kernel bytes) - bytes))
+		out=$(told sojourn_qdisc_sojourn_seconds_count 'kind="tbf"')
+		unseen=$((packets - out))
+		[[ $unseen -gt 0 && $unseen -lt 10 ]] || return 0
+		echo "  attempt $attempt: $unseen of $packets packets went out unseen"
+	done
+}
+
+check_counters() {
+	local outcome out=0
+
+	for outcome in measured bypassed unmatched; do
+		out=$((out + $(told sojourn_qdisc_packets_total 'kind="tbf"' "\"$outcome\"")))
+	done
+	same "packets that went out, by the kernel's counter" "$out" "$packets"
+	same "refused, by the kernel's counter" \
+		"$(told sojourn_qdisc_packets_total 'kind="tbf"' '"rejected"')" "$drops"
 	same "in the histogram as many as went out" \
-		"$(value "$file" sojourn_qdisc_sojourn_seconds_count 'kind="tbf"')" "$packets"
+		"$(told sojourn_qdisc_sojourn_seconds_count 'kind="tbf"')" "$packets"
 	same "bytes, by the kernel's counter" \
-		"$(value "$file" sojourn_qdisc_bytes_total 'kind="tbf"')" "$(($(kernel bytes) - $3))"
-	is_within "the most that waited, bytes" \
-		"$(value "$file" sojourn_qdisc_backlog_max_bytes 'kind="tbf"')" 20000 30000
-	same "losses" "$(value "$file" sojourn_losses_total)" 0
+		"$(told sojourn_qdisc_bytes_total 'kind="tbf"')" "$bytes"
+	is_within "the most that waited, bytes" "$(value "$work/counters" \
+		sojourn_qdisc_backlog_max_bytes 'kind="tbf"')" 20000 30000
+	is_within "states of iperf3's own TCP connection, which goes out by eth0" \
+		"$(told sojourn_tcp_srtt_seconds_count "netns=\"${prefix}a\",device=\"eth0\"")" 1 1000
+	same "losses" "$(told sojourn_losses_total)" 0
 }
 
 with_prometheus() {
-	local packets drops bytes
-
 	export_start first
 	prometheus_start classic 9091
 	prometheus_start native 9092 --enable-feature=native-histograms
-	packets=$(kernel packets) drops=$(kernel drops) bytes=$(kernel bytes)
-	traffic
+	in_netns a ping -q -n -c 1 10.9.0.2 >/dev/null
 	next_interval
-	check_counters "$packets" "$drops" "$bytes"
+	measure
+	check_counters
 	check_quantiles
 }
 
