@@ -147,6 +147,11 @@ int netns_run(int netns_fd, int (*function)(void *argument, struct error *error)
 	own = netns_open_own(error);
 	if (own < 0)
 		return -1;
+	/* No privilege is needed to stay. */
+	if (netns_inode(own) && netns_inode(own) == netns_inode(netns_fd)) {
+		close(own);
+		return function(argument, error);
+	}
 	status = netns_enter(netns_fd, error);
 	if (!status) {
 		int saved;

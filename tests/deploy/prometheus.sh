@@ -16,9 +16,30 @@ fi
 
 check "promtool: the rules" promtool check rules $rules/*.rules.yml $rules/*.alerts.yml
 check "promtool: the example of a configuration" promtool check config $rules/prometheus.yml
+sed -E 's/^  # (metric_relabel_configs:|- |  [a-z_]+: )/  \1/' $rules/prometheus.yml >"$work/all.yml"
+cp $rules/sojourn.*.yml "$work"
+check "promtool: the same with all that stands there as a comment" promtool check config "$work/all.yml"
+check "and its three relabelings are there" test \
+	"$(yq '.scrape_configs[0].metric_relabel_configs | length' "$work/all.yml")" -eq 3
 check "promtool: what the rules and alerts make of known series" \
 	promtool test rules $rules/tests/*.yml
 check "yamllint: every YAML file of deploy/" yamllint -c deploy/.yamllint --strict deploy
+
+check_jq "the dashboard: ids are unique, panels lie beside each other within 24 columns" $dashboard '
+	([.panels[].id] | length == (unique | length)) and ([.panels[].gridPos] as $all |
+		all($all[]; .x + .w <= 24) and ([range($all | length) as $i | range($i) as $j |
+			select($all[$i].x < $all[$j].x + $all[$j].w and
+				$all[$j].x < $all[$i].x + $all[$i].w and
+				$all[$i].y < $all[$j].y + $all[$j].h and
+				$all[$j].y < $all[$i].y + $all[$i].h)] == []))'
+check_jq "the dashboard: every variable that a query has is defined" $dashboard '
+	([.templating.list[].name] + ["__rate_interval"]) as $names | [.panels[].targets[]?.expr |
+		scan("[$]([a-z_]+)")[0]] | unique - $names == []'
+for name in $(yq -r '.groups[].rules[].alert | values' $rules/sojourn.alerts.yml); do
+	grep -q "\`$name\`" docs/deploy.md || echo "  $name"
+done >"$work/untold"
+cat "$work/untold"
+check "every alert is in docs/deploy.md" test ! -s "$work/untold"
 
 # ---- a host with traffic, export and Prometheus ----
 

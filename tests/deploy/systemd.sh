@@ -58,6 +58,10 @@ confine() {
 make_netns scraped
 make_pair 1
 in_netns a tc qdisc add dev eth0 root handle 10: tbf rate 10mbit burst 32k latency 50ms
+veth_pair scraped eth0 b eth3
+in_netns scraped ip addr add 10.9.5.1/24 dev eth0
+in_netns b ip addr add 10.9.5.2/24 dev eth3
+in_netns scraped tc qdisc add dev eth0 root handle 40: tbf rate 10mbit burst 32k latency 50ms
 unshare --net setpriv --reuid 65534 --regid 65534 --clear-groups sleep 300 &
 other=$!
 background+=("$other")
@@ -86,6 +90,7 @@ make_late() {
 # pinged: the tbfs that had packets, as "netns device path", in $work/rows.
 pinged() {
 	in_netns a ping -q -c 20 -i 0.1 10.9.0.2 >/dev/null
+	in_netns scraped ping -q -c 20 -i 0.1 10.9.5.2 >/dev/null
 	in_other ping -q -c 20 -i 0.1 10.9.3.2 >/dev/null
 	[[ ! -e /run/netns/${prefix}late ]] || in_netns late ping -q -c 20 -i 0.1 10.9.4.1 >/dev/null
 	sleep 3
@@ -174,6 +179,8 @@ check "without CAP_PERFMON: one line that says so" grep -q \
 confine "$(capabilities $folder/own-namespace.conf)"
 if export_start "${confined[@]}"; then
 	pinged
+	check "own-namespace.conf: the path of a qdisc of the own namespace is known" \
+		found " eth0 tbf 40:"
 	check "own-namespace.conf: qdiscs of other namespaces are measured, without a path" \
 		test "$(grep -c ' eth0 ?$' "$work/rows")" -ge 2
 	check "own-namespace.conf: the time of BPF programs is not told" \
