@@ -28,7 +28,8 @@ struct element {
 struct format_name {
 	const char *type;		/* Content-Type */
 	const char *range, *major;	/* what may name it */
-	struct { const char *name, *value; } needs[2];	/* parameters that must be so where they are */
+	/* Parameters that must be so where they are. */
+	struct { const char *name, *value; } needs[2];
 };
 
 static const struct format_name formats[EXPOSITION_FORMATS] = {

@@ -16,7 +16,7 @@ struct export_options {
 	size_t netns_count;
 	const char *const *devices;	/* names; none: every device */
 	size_t device_count;
-	unsigned int max_series;	/* qdiscs with series of their own; 1 ... EXPORT_SERIES_MAX */
+	unsigned int max_series;	/* with series of their own; 1 ... EXPORT_SERIES_MAX */
 	void (*begun)(const struct export_options *options, const char *tier);	/* it traces */
 };
 

@@ -229,7 +229,7 @@ static void add_packets(struct maker *maker)
 	for (i = 0; i < maker->count; i++)
 		for (term = outcomes; term->name; term++)
 			metrics_add_also(metrics, maker->told[i].labels, "outcome", term->name,
-					 (double)result_term_value(term, &maker->told[i].all->counters));
+				(double)result_term_value(term, &maker->told[i].all->counters));
 	metrics_family(metrics, METRIC_COUNTER, "sojourn_qdisc_offered_packets", "packets",
 		       "Packets that were offered to the qdisc.");
 	for (i = 0; i < maker->count; i++)

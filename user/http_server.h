@@ -24,7 +24,8 @@ struct http_request {
 
 struct http_reply {
 	unsigned int status;
-	struct http_body *body;	/* whoever answers keeps his reference; NULL: out of memory, status 503 */
+	/* Whoever answers keeps his reference. NULL: out of memory, status 503. */
+	struct http_body *body;
 };
 
 /* Answer a request; called in the server's thread, for one request at a time. */

@@ -25,7 +25,7 @@ struct live_options {
 	size_t device_count;
 	__u64 interval_ns;
 	unsigned int max_qdiscs;	/* at one time; 0: 4096 */
-	/* how long one that is gone is still told of; 0: 60 s. Less where there are more than max_qdiscs */
+	/* how long one that is gone is still told of; 0: 60 s. Less above max_qdiscs */
 	__u64 keep_ns;
 	bool packets;			/* for the sink */
 	bool tcp;

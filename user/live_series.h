@@ -42,7 +42,7 @@ struct live_series {
 	__u64 overflow_backlog_bytes, overflow_backlog_packets;
 };
 
-/* An interval was closed: take in its rows. 0, or -1 where memory is short: nothing was taken in. */
+/* An interval was closed: take in its rows. 0, or -1 where memory is short: nothing was. */
 int live_series_take(struct live_series *series, struct live_qdisc *const *rows, size_t count);
 
 /* The greatest backlog in bytes of the last SERIES_WINDOW intervals. */

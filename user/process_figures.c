@@ -47,13 +47,14 @@ int process_figures_read(struct process_figures *figures)
 	double booted = (double)clock_ns(CLOCK_REALTIME) - (double)clock_ns(CLOCK_BOOTTIME);
 	unsigned long long start_ticks;
 	long resident_pages;
+	double started;
 
 	if (read_stat(&start_ticks, &resident_pages) || count_fds(&figures->open_fds))
 		return -1;
 	figures->cpu_seconds = (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 	figures->resident_bytes = (double)resident_pages * (double)sysconf(_SC_PAGESIZE);
+	started = booted / 1e9 + (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
 	/* to a tick: the difference of two clocks is never twice the same */
-	figures->start_time_seconds = rint((booted / 1e9 +
-				      (double)start_ticks / (double)sysconf(_SC_CLK_TCK)) * 100) / 100;
+	figures->start_time_seconds = rint(started * 100) / 100;
 	return 0;
 }
