@@ -18,6 +18,7 @@
 #include "http_server.h"
 #include "live.h"
 #include "live_series.h"
+#include "privileges.h"
 #include "process_figures.h"
 #include "signals.h"
 #include "tcp_sums.h"
@@ -290,6 +291,12 @@ static int follow(struct exporter *exporter, struct error *error)
 	return 0;
 }
 
+static enum privileges_use use_of(const struct live *live)
+{
+	return strcmp(tracer_tier(live_tracer(live)), "functions") ? PRIVILEGES_FOLLOW :
+								     PRIVILEGES_FUNCTIONS;
+}
+
 /* The port is taken first: whoever started it twice is told at once. */
 static int run(struct exporter *exporter, struct error *error)
 {
@@ -301,11 +308,14 @@ static int run(struct exporter *exporter, struct error *error)
 		close(fd);
 		return -1;
 	}
+	/* which its thread has as well, until somebody connects */
+	if (privileges_drop(PRIVILEGES_FUNCTIONS, error))
+		return -1;
 	exporter->server = http_server_start(fd, answer, exporter, error);
 	if (!exporter->server)
 		return -1;
 	exporter->cost = bpf_cost_open();
-	if (live_attach(exporter->live, error))
+	if (live_attach(exporter->live, error) || privileges_drop(use_of(exporter->live), error))
 		return -1;
 	atomic_store(&exporter->traces, true);
 	if (exporter->options->begun)

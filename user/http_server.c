@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "http_server.h"
+#include "privileges.h"
 
 #define CONNECTIONS_MAX		64
 #define REQUEST_BYTES		((size_t)8192)
@@ -160,11 +161,22 @@ static void begin_connection(struct http_server *server, struct MHD_Connection *
 }
 
 /* The descriptor is closed after this has returned, and never looked at by us again. */
+/* To answer takes no privilege, and what comes from the network is read by this thread alone. */
+static void give_up_privileges(void)
+{
+	static _Thread_local bool given;
+	struct error error;
+
+	if (!given && !privileges_drop(PRIVILEGES_NONE, &error))
+		given = true;
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection, void **place,
 			    enum MHD_ConnectionNotificationCode code)
 {
 	struct http_server *server = context;
 
+	give_up_privileges();
 	pthread_mutex_lock(&server->lock);
 	if (code == MHD_CONNECTION_NOTIFY_STARTED)
 		begin_connection(server, connection, place);

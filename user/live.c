@@ -213,9 +213,11 @@ static void take_slice(void *context, const struct tracer_slice *slice)
 		live->rows_missing++;
 	raise(&next->backlog_bytes_max, slice->backlog_bytes_max);
 	raise(&next->backlog_packets_max, slice->backlog_packets_max);
-	/* an interval is one slice */
-	next->backlog_bytes_mean = slice->backlog_bytes_mean;
-	next->backlog_packets_mean = slice->backlog_packets_mean;
+	/* an interval is one slice; two where a qdisc took another one's place in it */
+	next->backlog_bytes_mean += slice->backlog_bytes_mean;
+	next->backlog_packets_mean += slice->backlog_packets_mean;
+	if (row->record != slice->qdisc)
+		return;
 	row->backlog_bytes = slice->backlog_bytes;
 	row->backlog_packets = slice->backlog_packets;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "privileges.h"
 #include "signals.h"
 #include "terminal.h"
 #include "watch.h"
@@ -234,7 +235,9 @@ static int begin(struct watching *watching, struct error *error)
 		live.sink = (struct tracer_sink){ .context = watching, .slow = take_slow };
 	}
 	watching->live = live_open(&live, error);
-	if (!watching->live || live_attach(watching->live, error))
+	if (!watching->live || live_attach(watching->live, error) ||
+	    privileges_drop(strcmp(tracer_tier(live_tracer(watching->live)), "functions") ?
+			    PRIVILEGES_FOLLOW : PRIVILEGES_FUNCTIONS, error))
 		return -1;
 	return watching->options->screen ? terminal_open(error) : 0;
 }

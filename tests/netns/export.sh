@@ -257,6 +257,24 @@ with_prometheus() {
 	check_quantiles
 }
 
+# ---- privileges ----
+
+# The capabilities of the threads, those with the most first: 21 SYS_ADMIN, 19 SYS_PTRACE, 39 BPF; of the
+# functions tier 38 PERFMON and 34 SYSLOG too.
+check_privileges() {
+	local tier wanted
+
+	tier=$(fetch /metrics | sed -n 's/^sojourn_build_info{.*tier="\([a-z]*\)".*/\1/p')
+	wanted=$((1 << 21 | 1 << 19 | 1 << 39))
+	[[ $tier != functions ]] || wanted=$((wanted | 1 << 38 | 1 << 34))
+	same "one thread has the capabilities that tracing on takes, the one that answers has none" "$(
+		sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$export_pid"/task/*/status | sort -r | tr '\n' ' ')" \
+		"$(printf '%016x %016x ' $((wanted & 0x$(sed -n 's/^CapPrm:[[:space:]]*//p' /proc/$$/status))) 0)"
+	same "no program that it executes could have any" "$(
+		sed -n 's/^CapBnd:[[:space:]]*//p' "/proc/$export_pid"/task/*/status | sort -u)" "0000000000000000"
+	same "nor gain any" "$(sed -n 's/^NoNewPrivs:[[:space:]]*//p' "/proc/$export_pid/status")" 1
+}
+
 # ---- what is sent ----
 
 check_formats() {
@@ -464,6 +482,7 @@ check_refused() {
 }
 
 with_prometheus
+check_privileges
 check_formats
 drip
 check_replaced
