@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
-#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "child.h"
 #include "doctor.h"
 #include "error.h"
@@ -27,13 +27,6 @@
 #define PROGRAM_NAME	"sojourn_doctor"	/* at most 15 bytes: BPF_OBJ_NAME_LEN */
 #define BTF_FILE	"/sys/kernel/btf/vmlinux"
 #define PROBE_PAYLOAD	56
-
-#ifndef CAP_PERFMON
-#define CAP_PERFMON	38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF		39
-#endif
 
 static const struct {
 	const char *name;

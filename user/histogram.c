@@ -52,6 +52,36 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 	widen(into, from->min, from->max);
 }
 
+static bool make(struct histogram **histogram)
+{
+	if (*histogram)
+		return true;
+	*histogram = malloc(sizeof(**histogram));
+	if (*histogram)
+		histogram_init(*histogram);
+	return *histogram;
+}
+
+bool histogram_gather(struct histogram **into, const struct histogram *from)
+{
+	if (!from)
+		return true;
+	if (!make(into))
+		return false;
+	histogram_merge(*into, from);
+	return true;
+}
+
+bool histogram_gather_slice(struct histogram **into, const struct histogram_slice *slice)
+{
+	if (!slice->count && !slice->sum && slice->min > slice->max)
+		return true;
+	if (!make(into))
+		return false;
+	histogram_add_slice(*into, slice);
+	return true;
+}
+
 __u64 histogram_negative(const struct histogram *histogram)
 {
 	__u64 negative = 0;

@@ -4,6 +4,7 @@
 #define SOJOURN_USER_HISTOGRAM_H
 
 #include <linux/types.h>
+#include <stdbool.h>
 
 #include "sojourn/histogram.h"
 
@@ -40,6 +41,13 @@ void histogram_init(struct histogram *histogram);
 void histogram_add_value(struct histogram *histogram, __u64 value, __u64 weight);
 void histogram_add_slice(struct histogram *histogram, const struct histogram_slice *slice);
 void histogram_merge(struct histogram *into, const struct histogram *from);
+
+/*
+ * The same where a histogram is made when there is something to add to it: *into, NULL at first,
+ * is the caller's to free. from NULL or an empty slice: nothing. False: out of memory.
+ */
+bool histogram_gather(struct histogram **into, const struct histogram *from);
+bool histogram_gather_slice(struct histogram **into, const struct histogram_slice *slice);
 
 /*
  * The smallest value that at least percent % of the samples do not exceed

@@ -40,35 +40,6 @@ static void free_histograms(struct live_sums *sums)
 	free(sums->wait_before_drop);
 }
 
-/* One more sample in a histogram that is there when the first one comes. False: out of memory. */
-static bool add_slice(struct histogram **histogram, const struct histogram_slice *slice)
-{
-	if (!slice->count && !slice->sum && slice->min > slice->max)
-		return true;
-	if (!*histogram) {
-		*histogram = malloc(sizeof(**histogram));
-		if (!*histogram)
-			return false;
-		histogram_init(*histogram);
-	}
-	histogram_add_slice(*histogram, slice);
-	return true;
-}
-
-static bool add_histogram(struct histogram **into, const struct histogram *from)
-{
-	if (!from)
-		return true;
-	if (!*into) {
-		*into = malloc(sizeof(**into));
-		if (!*into)
-			return false;
-		histogram_init(*into);
-	}
-	histogram_merge(*into, from);
-	return true;
-}
-
 static void add_counters(struct qdisc_counters *into, const struct qdisc_counters *from)
 {
 	__u64 *to = (__u64 *)into;
@@ -90,9 +61,9 @@ static bool close_row(struct live_qdisc *row)
 	bool whole;
 
 	add_counters(&row->all.counters, &row->next.counters);
-	whole = add_histogram(&row->all.sojourn, row->next.sojourn) &&
-		add_histogram(&row->all.part, row->next.part) &&
-		add_histogram(&row->all.wait_before_drop, row->next.wait_before_drop);
+	whole = histogram_gather(&row->all.sojourn, row->next.sojourn) &&
+		histogram_gather(&row->all.part, row->next.part) &&
+		histogram_gather(&row->all.wait_before_drop, row->next.wait_before_drop);
 	raise(&row->all.backlog_bytes_max, row->next.backlog_bytes_max);
 	raise(&row->all.backlog_packets_max, row->next.backlog_packets_max);
 	free_histograms(&row->last);
@@ -208,8 +179,8 @@ static void take_slice(void *context, const struct tracer_slice *slice)
 		return;
 	next = &row->next;
 	add_counters(&next->counters, &slice->delta);
-	if (!add_slice(&next->sojourn, slice->sojourn) || !add_slice(&next->part, slice->part) ||
-	    !add_slice(&next->wait_before_drop, slice->wait_before_drop))
+	if (!histogram_gather_slice(&next->sojourn, slice->sojourn) || !histogram_gather_slice(&next->part, slice->part) ||
+	    !histogram_gather_slice(&next->wait_before_drop, slice->wait_before_drop))
 		live->rows_missing++;
 	raise(&next->backlog_bytes_max, slice->backlog_bytes_max);
 	raise(&next->backlog_packets_max, slice->backlog_packets_max);

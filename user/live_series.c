@@ -25,20 +25,6 @@ static struct series *find(const struct live_series *series, const struct live_q
 				       compare_rows) : NULL;
 }
 
-static bool add_histogram(struct histogram **into, const struct histogram *from)
-{
-	if (!from)
-		return true;
-	if (!*into) {
-		*into = malloc(sizeof(**into));
-		if (!*into)
-			return false;
-		histogram_init(*into);
-	}
-	histogram_merge(*into, from);
-	return true;
-}
-
 /* Where memory is short, the histograms lack what came; the counters do not. */
 static void add_to_overflow(struct live_series *series, const struct live_qdisc *row)
 {
@@ -48,8 +34,8 @@ static void add_to_overflow(struct live_series *series, const struct live_qdisc 
 
 	for (size_t i = 0; i < sizeof(sums->counters) / sizeof(*to); i++)
 		to[i] += by[i];
-	add_histogram(&sums->sojourn, row->last.sojourn);
-	add_histogram(&sums->wait_before_drop, row->last.wait_before_drop);
+	histogram_gather(&sums->sojourn, row->last.sojourn);
+	histogram_gather(&sums->wait_before_drop, row->last.wait_before_drop);
 	series->overflow_backlog_bytes += row->backlog_bytes;
 	series->overflow_backlog_packets += row->backlog_packets;
 	series->overflow.backlog_bytes_max[series->place] += row->last.backlog_bytes_max;

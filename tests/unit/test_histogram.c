@@ -254,6 +254,32 @@ static void test_empty_and_extreme(void **state)
 	assert_int_equal(histogram_percentile(&histogram, 75), 0);
 }
 
+/* Nothing is made for nothing; what is made adds up. */
+static void test_gather(void **state)
+{
+	struct histogram *gathered = NULL, *again = NULL;
+	struct histogram_slice slice = { .min = ~0ULL };
+
+	(void)state;
+	assert_true(histogram_gather(&gathered, NULL));
+	assert_true(histogram_gather_slice(&gathered, &slice));
+	assert_null(gathered);
+	slice = (struct histogram_slice) { .count = 3, .sum = 300, .min = 90, .max = 110 };
+	slice.counts[histogram_bucket(100)] = 3;
+	assert_true(histogram_gather_slice(&gathered, &slice));
+	assert_true(histogram_gather_slice(&gathered, &slice));
+	assert_true(histogram_gather(&again, gathered));
+	assert_true(histogram_gather(&again, gathered));
+	assert_non_null(again);
+	assert_int_equal(gathered->count, 6);
+	assert_int_equal(again->count, 12);
+	assert_int_equal(again->sum, 1200);
+	assert_int_equal(again->min, 90);
+	assert_int_equal(again->max, 110);
+	free(gathered);
+	free(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_requeue_is_taken_back),
 		cmocka_unit_test(test_a_bank_of_less_than_nothing),
 		cmocka_unit_test(test_empty_and_extreme),
+		cmocka_unit_test(test_gather),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
