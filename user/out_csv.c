@@ -81,14 +81,25 @@ static void end_line(struct csv *csv)
 	csv->begun = false;
 }
 
+/* A document of an older version has none: it is 0. */
+static void put_quartile(struct csv *csv, const struct summary *summary, __u64 quartile)
+{
+	if (quartile < summary->min)
+		put_nothing(csv, 1);
+	else
+		put_u64(csv, quartile);
+}
+
 static void put_summary(struct csv *csv, const struct summary *summary)
 {
 	if (!summary->count) {
-		put_nothing(csv, 7);
+		put_nothing(csv, 9);
 		return;
 	}
 	put_u64(csv, summary->min);
+	put_quartile(csv, summary, summary->p25);
 	put_u64(csv, summary->p50);
+	put_quartile(csv, summary, summary->p75);
 	put_u64(csv, summary->p90);
 	put_u64(csv, summary->p95);
 	put_u64(csv, summary->p99);
@@ -355,6 +366,7 @@ static void write_samples(const struct result *result, struct csv *csv)
 		put_double(csv, sample->backlog_bytes_mean);
 		put_double(csv, sample->backlog_packets_mean);
 		put_u64(csv, sample->delta.rejected_packets + sample->delta.dropped_packets);
+		put_u64(csv, sample->delta.requeued);
 		end_line(csv);
 	}
 }
@@ -433,8 +445,8 @@ static void write_intervals(const struct result *result, struct csv *csv)
 }
 
 #define TIMES(prefix) \
-	prefix "_min_ns," prefix "_p50_ns," prefix "_p90_ns," prefix "_p95_ns," prefix "_p99_ns," \
-	prefix "_max_ns," prefix "_mean_ns"
+	prefix "_min_ns," prefix "_p25_ns," prefix "_p50_ns," prefix "_p75_ns," \
+	prefix "_p90_ns," prefix "_p95_ns," prefix "_p99_ns," prefix "_max_ns," prefix "_mean_ns"
 #define ENDS	"time_ns,netns,netns_inode,local,local_port,remote,remote_port"
 
 static const struct {
@@ -459,7 +471,7 @@ static const struct {
 	{ "histograms.csv", "phase,qdisc,low_ns,high_ns,packets", write_histograms },
 	{ "qdisc_samples.csv",
 	  "qdisc,begin_ns,end_ns,packets,sojourn_p50_ns,sojourn_max_ns,backlog_max_bytes,"
-	  "backlog_max_packets,backlog_mean_bytes,backlog_mean_packets,drops_packets",
+	  "backlog_max_packets,backlog_mean_bytes,backlog_mean_packets,drops_packets,requeued_skbs",
 	  write_samples },
 	{ "tcp.csv",
 	  ENDS ",srtt_ns,cwnd_packets,in_flight_packets,acked_bytes,retransmits,mss_bytes",
