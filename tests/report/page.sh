@@ -185,6 +185,11 @@ check_jq "the sojourn's distribution is the document's" "$work/cdf" '
 		($cdf.values[0][$i] - 100 * ($of.counts[:$i] | add // 0) / $all | fabs) < 1e-6 and
 		($cdf.at[$i] - $of.bounds_ns[$i] / 1e6 | fabs) < 1e-6)'
 
+check "its median and p99 stand in the legend" test "$(value '(() => {
+	const model = readDocuments()[0], of = model.loads[0].qdiscs.find((one) => one.id === busyQdiscs(model)[0].id).sojourn_ns;
+	const words = "load, p50 " + timeText(of.p50) + ", p99 " + timeText(of.p99);
+	return [...document.querySelectorAll(".legend button")].some((one) => one.textContent === words); })()')" = true
+
 light=$(value 'getComputedStyle(document.body).backgroundColor')
 ask Emulation.setEmulatedMedia '{"features": [{"name": "prefers-color-scheme", "value": "dark"}]}'
 check "it is dark where that is preferred" test \

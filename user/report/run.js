@@ -185,8 +185,10 @@ function addCdf(holder, title, entries) {
 
 function showDistributions(parent, model) {
 	const holder = section(parent, "Distributions");
+	const marked = (phase, of) => of && of.p50 !== null && of.p50 !== undefined ?
+		phase.name + ", p50 " + timeText(of.p50) + ", p99 " + timeText(of.p99) : phase.name;
 	const rtts = model.result.phases.map((phase) => ({
-		label: phase.name,
+		label: marked(phase, phase.probes && phase.probes.rtt_ns),
 		list: cdfOfValues(model.result.probes.filter((probe) => probe.phase === phase.name && !probe.lost).map((probe) => probe.rtt_ns / 1e6)),
 	})).filter((entry) => entry.list.at.length);
 	const select = element("select", { "aria-label": "qdisc" }), plot = element("div", {});
@@ -202,7 +204,7 @@ function showDistributions(parent, model) {
 		const entries = model.result.phases.map((phase) => {
 			const of = (phase.qdiscs || []).find((entry) => entry.id === select.value);
 
-			return of && of.histogram && of.histogram.counts.length ? { label: phase.name, list: cdfOf(of.histogram) } : null;
+			return of && of.histogram && of.histogram.counts.length ? { label: marked(phase, of.sojourn_ns), list: cdfOf(of.histogram) } : null;
 		}).filter((entry) => entry);
 
 		plot.replaceChildren();
